@@ -1,4 +1,4 @@
-//! Known leaks. An audit that does not report each of these leaks is broken.
+//! Known leaks. An audit that does not report every leak in this module is broken.
 
 use core::slice::from_raw_parts;
 
@@ -24,7 +24,7 @@ pub unsafe extern "C" fn bad_memcmp__ppp(a: *const u8, b: *const u8, length: usi
     unsafe { from_raw_parts(a, length) == from_raw_parts(b, length) }
 }
 
-/// A table lookup. The cache shows which entry of the table was read.
+/// A table lookup. The cache reveals which entry of the table was read.
 ///
 /// # Safety
 /// The pointer is valid.
@@ -40,7 +40,7 @@ pub extern "C" fn bad_division__ss(a: u64, b: u64) -> u64 {
     a / (b | 1)
 }
 
-/// The usual base64 decoder, with a table of 256 entries.
+/// The common base64 decoder, with a lookup table of 256 entries.
 ///
 /// # Safety
 /// The pointers are valid for `length` bytes.
@@ -57,8 +57,8 @@ pub unsafe extern "C" fn bad_base64_table__pppp(
     }
 }
 
-/// The usual way to remove PKCS#7 padding: the last byte is the number of rounds, and the loop stops at the first wrong
-/// byte.
+/// The common way to remove PKCS#7 padding: the last byte is the number of checks, and the loop stops at the first
+/// wrong byte.
 ///
 /// # Safety
 /// The pointer is valid.
@@ -73,7 +73,8 @@ pub unsafe extern "C" fn bad_pkcs7__p(block: *const [u8; 16]) -> usize {
     16 - count
 }
 
-/// A mask that the compiler knows to be all ones or all zeros. At -O3, the compiler replaces the mask by a jump.
+/// The compiler knows that the mask can only be all ones or all zeros. At -O3, the compiler replaces the use of the
+/// mask by a jump.
 ///
 /// # Safety
 /// The pointers are valid.
@@ -87,7 +88,7 @@ pub unsafe extern "C" fn bad3_naive_mask_assign__pps(target: *mut [u8; 32], sour
     }
 }
 
-/// A secret that was stored on the stack and loaded again. The loaded value is still a secret.
+/// The function stores a secret on the stack and loads it again. The loaded value is still a secret.
 ///
 /// # Safety
 /// The pointer is valid.

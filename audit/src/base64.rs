@@ -1,4 +1,4 @@
-//! Audited functions of `deadpan-base64`: every back end at any length, with both alphabets, and the functions for one
+//! Audited functions of `deadpan-base64`: every back end for any length and both alphabets, and the functions for one
 //! symbol.
 
 use core::slice::{from_raw_parts, from_raw_parts_mut};
@@ -9,28 +9,28 @@ use deadpan_ct::CtZero;
 macro_rules! backends {
     ($($module:ident: $encode:ident $encode_url:ident $decode:ident $decode_url:ident;)*) => { $(
         /// # Safety
-        /// The caller must fulfill the contract of the function in `imp`.
+        /// The caller must fulfill the safety conditions of the called function in `imp`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $encode(source: *const u8, length: usize, target: *mut u8, total: usize) {
             // SAFETY: the caller fulfills the `# Safety` section.
             unsafe { imp::$module::encode(Alphabet::Standard, source, length, target, total) }
         }
         /// # Safety
-        /// The caller must fulfill the contract of the function in `imp`.
+        /// The caller must fulfill the safety conditions of the called function in `imp`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $encode_url(source: *const u8, length: usize, target: *mut u8, total: usize) {
             // SAFETY: the caller fulfills the `# Safety` section.
             unsafe { imp::$module::encode(Alphabet::UrlSafe, source, length, target, total) }
         }
         /// # Safety
-        /// The caller must fulfill the contract of the function in `imp`.
+        /// The caller must fulfill the safety conditions of the called function in `imp`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $decode(source: *const u8, length: usize, target: *mut u8) -> isize {
             // SAFETY: the caller fulfills the `# Safety` section.
             unsafe { imp::$module::decode(Alphabet::Standard, source, length, target).canonical().mask() }
         }
         /// # Safety
-        /// The caller must fulfill the contract of the function in `imp`.
+        /// The caller must fulfill the safety conditions of the called function in `imp`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $decode_url(source: *const u8, length: usize, target: *mut u8) -> isize {
             // SAFETY: the caller fulfills the `# Safety` section.
@@ -49,7 +49,7 @@ backends! {
 macro_rules! hex {
     ($($module:ident: $encode:ident $decode:ident;)*) => { $(
         /// # Safety
-        /// The pointers are valid for `length` bytes and for twice as many digits. The CPU has the back end.
+        /// The pointers are valid, one for `length` bytes and one for twice as many digits. The CPU has the back end.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $encode(source: *const u8, length: usize, target: *mut u8) {
             // SAFETY: the caller fulfills the `# Safety` section.
@@ -60,7 +60,7 @@ macro_rules! hex {
             }
         }
         /// # Safety
-        /// The pointers are valid for `length` bytes and for twice as many digits. The CPU has the back end.
+        /// The pointers are valid, one for `length` bytes and one for twice as many digits. The CPU has the back end.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $decode(source: *const u8, length: usize, target: *mut u8) -> isize {
             // SAFETY: the caller fulfills the `# Safety` section.
@@ -90,7 +90,7 @@ pub extern "C" fn ok_decode_symbol__s(byte: u8) -> u64 {
     kinds.into_iter().fold(u64::from(symbol.value().unwrap_or(0)), |bits, kind| bits << 1 | u64::from(kind.bit()))
 }
 
-/// The code declassifies the positions of white space on purpose. No other secret may leak.
+/// The code deliberately declassifies the positions of white space. No other secret may leak.
 ///
 /// # Safety
 /// The pointers are valid for `length` bytes.

@@ -26,8 +26,8 @@ macro_rules! integers {
         }
         #[unsafe(no_mangle)]
         pub extern "C" fn $slt(a: $signed, b: $signed) -> isize { (a.ct_lt(&b) | b.ct_le(&a)).mask() }
-        /// A comparison, and then a selection by the result of the comparison. Compilers convert this pattern to a jump
-        /// most often.
+        /// Compares two numbers, and then selects a value by the result of the comparison. Of all patterns, compilers
+        /// convert this pattern to a jump most often.
         #[unsafe(no_mangle)]
         pub extern "C" fn $select(a: $int, b: $int) -> $int { a.ct_lt(&b).select(a.wrapping_mul(3), b.wrapping_add(1)) }
         /// # Safety
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn ok_lookup_rows__psp(table: *const [[u64; 8]; 16], index
     unsafe { *row = lookup(&*table, index).unwrap_or([0; 8]) };
 }
 
-/// A selection between two references, which must read both values.
+/// Selects between two references, and must read both values.
 ///
 /// # Safety
 /// Both pointers are valid.
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn ok_choose_between_references__pps(a: *const u64, b: *co
     Choice::from_bit(bit).select(*a, *b)
 }
 
-/// Two selections by the same condition. The compiler must not merge the two selections into a jump.
+/// Two selections that use the same condition. The compiler must not replace the two selections by one jump.
 #[unsafe(no_mangle)]
 pub extern "C" fn ok_select_chain__sss(a: u64, b: u64, c: u64) -> u64 {
     let less = a.ct_lt(&b);
@@ -145,7 +145,7 @@ macro_rules! backends {
     ($($level:ident $module:ident: $equal:ident $zero:ident $assign:ident $swap:ident;)*) => { $(
         const _: Level = Level::$level;
         /// # Safety
-        /// The pointers are valid for `length` bytes, and the CPU has the back end.
+        /// The pointers are valid for `length` bytes, and the CPU supports the back end.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $equal(a: *const u8, b: *const u8, length: usize) -> isize {
             // SAFETY: the caller fulfills the `# Safety` section.
@@ -153,7 +153,7 @@ macro_rules! backends {
             unsafe { imp::$module::equal(from_raw_parts(a, length), from_raw_parts(b, length)).cast_signed() }
         }
         /// # Safety
-        /// The pointers are valid for `length` bytes, and the CPU has the back end.
+        /// The pointers are valid for `length` bytes, and the CPU supports the back end.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $zero(a: *const u8, length: usize) -> isize {
             // SAFETY: the caller fulfills the `# Safety` section.
@@ -161,7 +161,7 @@ macro_rules! backends {
             unsafe { imp::$module::zero(from_raw_parts(a, length)).cast_signed() }
         }
         /// # Safety
-        /// The pointers are valid for `length` bytes, and the CPU has the back end.
+        /// The pointers are valid for `length` bytes, and the CPU supports the back end.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $assign(a: *mut u8, b: *const u8, length: usize, bit: u8) {
             let mask = Choice::from_bit(bit).mask() as u64;
@@ -170,7 +170,7 @@ macro_rules! backends {
             unsafe { imp::$module::assign(from_raw_parts_mut(a, length), from_raw_parts(b, length), mask) }
         }
         /// # Safety
-        /// The pointers are valid for `length` bytes, and the CPU has the back end.
+        /// The pointers are valid for `length` bytes, and the CPU supports the back end.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $swap(a: *mut u8, b: *mut u8, length: usize, bit: u8) {
             let mask = Choice::from_bit(bit).mask() as u64;

@@ -1,19 +1,20 @@
-//! Audited functions of `deadpan-pad`. They use every back end, a constant scheme, and blocks of 16 bytes or of any
-//! size.
+//! Audited functions of `deadpan-pad`. The functions use every back end, a constant scheme, and blocks of 16 bytes or
+//! of any size.
 //!
-//! The number of data bytes in a block is secret. Exception: if `pad` gets the number as the length of a slice and
-//! reads this slice byte by byte, the number is public.
+//! The number of data bytes in a block is secret. Exception: if `pad` gets the data of the last block as a slice and
+//! reads this slice byte by byte, the length of the slice is public.
 
 use core::slice::{from_raw_parts, from_raw_parts_mut};
 
 use deadpan_pad::imp::{self, NO_NOISE, Noise, Row, Value};
 use deadpan_pad::{Padding, Scheme};
 
-/// The block size for which the crate has special kernels.
+/// The block size for which the crate has special code.
 const COMMON: u8 = 16;
 
-/// Defines functions for each scheme of a back end. The functions pad in place and from a slice, for blocks of 16 bytes
-/// (`_16`) and for blocks of any size (`_n`). `$letter` states whether the length of the slice is secret or public.
+/// Defines functions for each scheme of a back end. The functions pad in place or copy from a slice, for blocks of 16
+/// bytes (`_16`) and for blocks of any size (`_n`). `$letter` states whether the length of the slice is secret or
+/// public.
 macro_rules! pad {
     ($backend:ident, length $letter:literal: $($scheme:ident)*) => { $(
         const _: () = {
@@ -56,7 +57,7 @@ macro_rules! pad {
             }
 
             /// # Safety
-            /// The pointers are valid, `kept` is less than 16, and the CPU has the back end.
+            /// The pointers are valid, `kept` is less than 16, and the CPU supports the back end.
             #[unsafe(export_name = concat!(
                 "ok_pad_in_place_16_", stringify!($scheme), "_", stringify!($backend), "__pspss"
             ))]
@@ -101,12 +102,12 @@ macro_rules! pad {
     )* };
 }
 
-/// Returns the start value that `Padding` passes to the back end: the start value in the scheme's row, or a random
-/// value.
+/// Returns the start value that `Padding` passes to the back end: the start value in the scheme's table row, or a
+/// random value.
 #[inline(always)]
 fn value(row: &Row, drawn: u8, empty: u8) -> Value {
     // Only `ArbitraryTail` has a random start value. The padding check of `ArbitraryTail` derives the padding bytes
-    // from the last byte, and the row of `ArbitraryTail` contains no start value.
+    // from the last byte, so the scheme's table row contains no start value.
     let draws = row.follows != 0 && row.value.data == 0;
     if draws { Value { data: drawn, empty } } else { row.value }
 }
@@ -119,8 +120,8 @@ unsafe fn noise_for<'a>(row: &Row, noise: *const Noise) -> &'a Noise {
     if row.noisy == 0 { &NO_NOISE } else { unsafe { &*noise } }
 }
 
-// The listed schemes fill a block with these bytes, in this order: zeros; a count; zeros and a count; noise and a
-// count; a sequence; a mark; a random byte; a complement.
+// Each listed scheme fills a block with these bytes, in this order: zeros; a count; zeros and a count; random bytes and
+// a count; a sequence; a mark; a random byte; a complement.
 pad!(portable, length "p": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
 pad!(sse2, length "p": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
 pad!(avx512, length "s": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
@@ -131,7 +132,7 @@ macro_rules! unpad {
     ($backend:ident: $($scheme:ident)*) => { $(
         const _: () = {
             /// # Safety
-            /// The pointer is valid, and the CPU has the back end.
+            /// The pointer is valid, and the CPU supports the back end.
             #[unsafe(export_name = concat!("ok_unpad_16_", stringify!($scheme), "_", stringify!($backend), "__p"))]
             unsafe extern "C" fn common(block: *const [u8; COMMON as usize]) -> usize {
                 const ROW: Row = Row::for_scheme(Scheme::$scheme, COMMON);

@@ -1,8 +1,8 @@
 //! Guard pages: every one-shot function of the three crates runs with its buffers right next to inaccessible pages. An
 //! access outside a buffer ends the test with a signal. A wrong result makes the test fail.
 //!
-//! The test runs at the level of this CPU. If the crates were built with `--cfg deadpan_test`, the variable
-//! `DEADPAN_CPU` can name another level.
+//! The test runs at the instruction set level of this CPU. If the crates were built with `--cfg deadpan_test`, the
+//! variable `DEADPAN_CPU` can choose a different level.
 
 use std::io::Write;
 
@@ -19,7 +19,7 @@ mod plain;
 #[path = "../../crates/pad/tests/it/reference/mod.rs"]
 mod reference;
 
-/// A multiple of every usual page size.
+/// This number is a multiple of every usual page size.
 const GUARD: usize = 1 << 16;
 const ROOM: usize = 1 << 16;
 
@@ -38,12 +38,12 @@ enum Side {
 impl Pages {
     #[allow(unsafe_code)]
     fn new() -> Self {
-        // SAFETY: this makes a new mapping at an address that the system chooses.
+        // SAFETY: this call makes a new mapping at an address that the system chooses.
         let mapping = unsafe {
             mmap_anonymous(core::ptr::null_mut(), GUARD + ROOM + GUARD, ProtFlags::empty(), MapFlags::PRIVATE)
         };
         let mapping = mapping.expect("no memory");
-        // SAFETY: the pages after the first guard belong to the mapping that the code just made. There is no other
+        // SAFETY: the pages after the first guard page belong to the mapping that was just made. There is no other
         // pointer to this mapping.
         unsafe { mprotect(mapping.byte_add(GUARD), ROOM, MprotectFlags::READ | MprotectFlags::WRITE) }
             .expect("no access");
@@ -59,9 +59,9 @@ impl Pages {
             Side::Start => GUARD,
             Side::End => GUARD + ROOM - size,
         };
-        // SAFETY: the `size` bytes lie inside the accessible pages, at a multiple of the alignment from an end of whole
-        // pages. The code first writes valid values to these bytes. The borrow of `self` ensures that no other slice
-        // uses the bytes.
+        // SAFETY: the `size` bytes lie inside the accessible pages, and they begin or end at a page boundary, so they
+        // are aligned. The code first writes valid values to these bytes. The borrow of `self` ensures that no other
+        // slice uses the bytes.
         unsafe {
             let start = self.mapping.add(offset).cast::<T>();
             start.copy_from_nonoverlapping(items.as_ptr(), items.len());
@@ -83,7 +83,7 @@ fn lengths() -> impl Iterator<Item = usize> {
     (0..=300).chain(1000..1100).chain(4095..=4097)
 }
 
-/// Calls `run` for each length and for each combination of guard pages next to the input and the output.
+/// Calls `run` for each length, and for each choice of the guard pages next to the input and the output.
 fn each(mut run: impl FnMut(usize, [Side; 2])) {
     // This line bypasses the test harness, because the harness shows output only for failures.
     let _ = writeln!(std::io::stderr(), "level {}", deadpan_ct::cpu::level().name());
@@ -238,7 +238,7 @@ fn armor() {
         let text = pem::encode("SECRET", input.put(side, &plain)).expect("a label");
         for ends in ["\n", "\r\n"] {
             let text = text.replace('\n', ends);
-            // The text is tried with and without its last line end.
+            // The test decodes the text with and without its last line end.
             for text in [&text, text.trim_end()] {
                 let source = input.put(side, text.as_bytes());
                 assert_eq!(*pem::decode(source).expect("valid").contents, plain);
@@ -266,7 +266,7 @@ fn padding() {
     each(|length, sides| {
         let mut data = bytes(length, 6);
         if let Some(last) = data.last_mut() {
-            // The last byte must not be zero, because zero padding would refuse data that end in zero.
+            // The last byte must not be zero, because the zero padding scheme refuses data that end in zero.
             *last |= 1;
         }
         for scheme in Scheme::ALL {

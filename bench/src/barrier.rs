@@ -1,9 +1,10 @@
-//! Barriers between the measured call and the loop around it. Only this module of the benchmark has `unsafe` code.
+//! Optimization barriers between the measured call and the loop around it. Only this module and `base64/barrier.rs` of
+//! `bench/src` have `unsafe` code.
 //!
 //! Each barrier is an empty assembly statement. After a barrier hides a value, the compiler knows nothing about the
-//! value. The compiler can therefore not fold, hoist or vectorize several calls together. If a barrier sinks a value,
-//! the compiler must compute the value. A barrier costs no instruction. `black_box`, in contrast, costs a store and a
-//! load, which take longer than a comparison of half a nanosecond.
+//! value. The compiler can therefore not fold, hoist or vectorize several calls together. If a value is passed to a
+//! barrier's `sink`, the compiler must compute the value. A barrier costs no instruction. `black_box`, in contrast,
+//! costs a store and a load, which take longer than a comparison of half a nanosecond.
 
 use core::arch::asm;
 
@@ -14,7 +15,7 @@ pub trait Register: Copy + Default + PartialEq {
     fn hide(self) -> Self;
     /// Makes the compiler compute the value, and then drops the value.
     fn sink(self);
-    /// Makes a value from the low bits of a random number.
+    /// Makes a value of this type from the low bits of a random number.
     #[must_use]
     fn cut(random: u128) -> Self;
 }
@@ -24,8 +25,8 @@ macro_rules! register {
         impl Register for $int {
             #[inline(always)]
             fn hide(mut self) -> Self {
-                // SAFETY: the statement is empty. It leaves its register unchanged, and touches neither memory, stack
-                // nor flags.
+                // SAFETY: the statement is empty. The statement leaves its register unchanged, and touches neither
+                // memory, stack nor flags.
                 unsafe { asm!($template, inout($class) self, options(nomem, nostack, preserves_flags)) };
                 self
             }
@@ -163,8 +164,8 @@ pub fn sink_ref<T: ?Sized>(value: &T) {
     unsafe { asm!("/* {0} */", in(reg) address, options(nostack, preserves_flags)) };
 }
 
-/// Moves the code after this call by `PLACE` times 16 bytes. The call also prevents the compiler from merging this code
-/// with other copies of the same code.
+/// Inserts `PLACE` times 16 bytes before the code that follows this call. The call also prevents the compiler from
+/// merging this code with other copies of the same code.
 #[inline(always)]
 pub fn shift<const PLACE: usize>() {
     // SAFETY: the instructions are no-operations.

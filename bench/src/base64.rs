@@ -1,9 +1,9 @@
-//! Compares `deadpan-base64` with base64-turbo, base64-simd, base64, base64ct and simdutf. All contestants use the
-//! standard alphabet with `=`, and write into existing buffers.
+//! Compares `deadpan-base64` with base64-turbo, base64-simd, base64, base64ct and simdutf. All compared libraries use
+//! the standard alphabet with `=`, and write into existing buffers.
 //!
-//! All contestants read the same input buffer and write to the same output buffer. Before each round, both buffers move
-//! to another multiple of 16 bytes in a page, so that no contestant profits from a favorable address. Each size is the
-//! size of the binary data. For comparison, the benchmark measures a `memcpy` of the same size.
+//! All compared libraries read the same input buffer and write to the same output buffer. Before each round, both
+//! buffers move to another multiple of 16 bytes in a page, so that no library profits from a favorable address. Each
+//! size is the size of the binary data. For comparison, the benchmark measures a `memcpy` of the same size.
 
 #[cfg(feature = "simdutf")]
 #[allow(unsafe_code)]
@@ -34,7 +34,7 @@ const SIZES: [(usize, &str); 7] = [
     (64 << 20, "64 MiB"),
 ];
 
-/// At this size and larger sizes, a round takes most of a second, so `--quick` leaves these sizes out.
+/// At this size and at larger sizes, a round takes most of a second, so `--quick` does not measure these sizes.
 const SLOW: usize = 64 << 20;
 
 /// Measures every cell.

@@ -5,7 +5,7 @@ use deadpan_lab::speed::field::{Effort, Field};
 use deadpan_lab::speed::workload::{Plan, Trouble, beside};
 use deadpan_lab::{Random, Watch};
 
-/// The function with which the other functions of a cell are compared, if the cell does not name another function.
+/// By default, the other functions of a cell are compared with this function.
 const OURS: &str = "deadpan";
 
 /// The timing promise of a function.
@@ -13,17 +13,17 @@ const OURS: &str = "deadpan";
 pub enum Role {
     /// The crate under test.
     Ours,
-    /// A peer that claims to run in constant time, or a peer that has no secrets.
+    /// A library that claims to run in constant time, or a library that has no secrets.
     ConstantTime,
-    /// A peer that does not claim constant time.
+    /// A library that does not claim to run in constant time.
     NoPromise,
     /// A peer that is known to leak.
     Leaks,
-    /// A contestant that uses plain operators, and jumps that depend on secrets. The times of such a contestant show
-    /// the speed of the same work without protection of secrets.
+    /// A variant that uses plain operators, and jumps that depend on secrets. The times of this variant show the speed
+    /// of the same work without protection of secrets.
     Plain,
-    /// A yardstick: other work of the same size, such as a copy, or an empty loop with its loads and barriers but
-    /// without a call.
+    /// Other work of the same size, for comparison: a copy, or an empty loop with loads and barriers but without a
+    /// call.
     Yardstick,
 }
 
@@ -45,7 +45,8 @@ struct Entry {
 }
 
 impl<'a> Cell<'a> {
-    /// Makes a cell without functions. If the cell has a rate, `bytes` is the number of bytes that one call processes.
+    /// Makes a cell without functions. If the table shows a speed for the cell, `bytes` is the number of bytes that one
+    /// call processes.
     pub fn new(section: &'static str, name: impl Into<String>, bytes: Option<usize>) -> Self {
         let (field, entries) = (Field::new(), Vec::new());
         Self { section, name: name.into(), bytes, yardstick: OURS, field, entries }
@@ -65,7 +66,7 @@ impl<'a> Cell<'a> {
         self.enter_row("", name, role, calls, is_correct, turn);
     }
 
-    /// Adds a function. Each call of the function is one turn, and the function checks its own result.
+    /// Adds a function. One turn of the measured loop is one call, and the function checks its own result.
     pub fn call<R>(&mut self, name: &str, role: Role, mut function: impl FnMut() -> R + 'a) {
         self.enter(name, role, 1, true, move |turns| (0..turns).for_each(|_| drop(std::hint::black_box(function()))));
     }
@@ -111,7 +112,7 @@ impl<'r> Cells<'r> {
         Self { plan, notes: Vec::new(), wrong: Vec::new(), rows: Vec::new(), echoes: Vec::new(), watch, show }
     }
 
-    /// Returns whether the plan includes this cell. Callers call this function before they prepare inputs.
+    /// Returns whether the user has chosen this cell. Call this function before the inputs of the cell are prepared.
     pub fn wants(&self, section: &str, cell: &str) -> bool {
         !self.watch.stopped() && self.plan.wants(&format!("{section}, {cell}"))
     }
@@ -138,8 +139,7 @@ impl<'r> Cells<'r> {
         self.rows.extend(rows);
     }
 
-    /// Returns all rows, and the notes. The notes include the noise, which is how much the times of equal functions
-    /// differ.
+    /// Returns all rows, and the notes. The notes state the noise: how much the times of equal functions differ.
     ///
     /// # Errors
     /// Returns an error if a function gave a wrong result.

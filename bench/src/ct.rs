@@ -1,10 +1,11 @@
 //! Compares `deadpan-ct` with subtle, ctutils, cmov, constant_time_eq and plain operators.
 //!
-//! The cells measure the throughput of independent calls. The loop loads operands from arrays in the cache and hides
-//! each operand in a register. The loop sinks every result in a register. The loop sinks the result of a comparison in
-//! the cheapest form of each library: the mask of `deadpan-ct`, the result of subtle's `unwrap_u8`, the condition byte
-//! of cmov, or a `bool`. ctutils has no free form: its `to_u8` contains a `black_box`, which costs a store and a load.
-//! The cells *eq, then select* use the choice inside each library, so the cost of `to_u8` does not affect these cells.
+//! The cells measure how many independent calls can run in a given time. The loop loads operands from arrays in the
+//! cache and hides each operand in a register. The loop passes every result to `sink` in a register. Results of
+//! comparisons are passed to `sink` in the cheapest form of each library: the mask of `deadpan-ct`, the result of
+//! subtle's `unwrap_u8`, the condition byte of cmov, or a `bool`. ctutils has no such form: its `to_u8` contains a
+//! `black_box`, which costs a store and a load. In the cells *eq, then select*, each library uses its own result type
+//! directly, so the cost of `to_u8` does not affect these cells.
 
 mod array;
 mod choices;
@@ -18,7 +19,7 @@ use crate::barrier::shift;
 use crate::cells::Cells;
 use deadpan_lab::speed::field::round;
 
-/// Number of operands in each array. All arrays fit into the first-level cache together with the choices. The number of
+/// Number of operands in each array. All arrays and all choices together fit into the first-level cache. The number of
 /// operands is so large that the branch predictor cannot learn the operands.
 const LANES: usize = 256;
 
@@ -31,11 +32,11 @@ pub fn run(bench: &mut Cells<'_>) {
     table::run(bench);
 }
 
-/// Calls `step` with each lane, and repeats this `turns` times. This is the timed loop of all cells.
+/// Calls `step` once for each array index, and repeats this `turns` times. This is the timed loop of all cells.
 ///
-/// The code contains the loop four times, at different distances from a cache line, and each round uses the next copy
-/// of the loop. The reason: the time of a call of a quarter of a nanosecond depends on the address of the instructions,
-/// and can change by up to a half.
+/// The machine code contains the loop four times, at different distances from a cache line, and each round uses the
+/// next of these four copies. The reason: a call that takes a quarter of a nanosecond can become slower or faster by up
+/// to a half, depending on the address of its instructions.
 #[inline(always)]
 fn each(turns: usize, mut step: impl FnMut(usize)) {
     match round() % 4 {
@@ -46,7 +47,7 @@ fn each(turns: usize, mut step: impl FnMut(usize)) {
     }
 }
 
-/// The call is written eight times in the loop body, so that the loop itself costs little.
+/// The loop body contains the call eight times, so that the loop itself costs little.
 #[inline(always)]
 fn placed<const PLACE: usize>(turns: usize, step: &mut impl FnMut(usize)) {
     for _ in 0..turns {

@@ -1,4 +1,4 @@
-//! The table of the building blocks: compares ct, base64 and pad with other libraries.
+//! The table of the basic crates: compares ct, base64 and pad with other libraries.
 
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 

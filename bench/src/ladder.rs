@@ -1,10 +1,10 @@
-//! The lower levels of the CPU: measures the 16 KiB cells again, with the back end of `deadpan-base64` limited to AVX2,
-//! to SSSE3 and to portable code.
+//! The lower instruction set levels of the CPU: measures the cells of 16 KiB again, with `deadpan-base64` limited to
+//! AVX2, to SSSE3 and to portable code.
 //!
-//! A process detects its level once, and only a build with `--cfg deadpan_test` can lower the level. The cells
+//! A process detects its level once, and the level can be lowered only in a build with `--cfg deadpan_test`. The cells
 //! therefore run in a child process with a second binary, which scripts/bench builds with `--cfg deadpan_test`. The
-//! other tables come from the ordinary binary. The peers detect the CPU themselves, so this limit does not affect the
-//! peers.
+//! other tables are measured with the ordinary binary. The other libraries detect the CPU themselves, so this limit
+//! does not affect them.
 
 use std::process::{Command, Stdio};
 
@@ -19,7 +19,7 @@ pub fn run(bench: &mut Cells<'_>) {
         return;
     }
     let Some(binary) = std::env::var_os("DEADPAN_BENCH_LADDER") else {
-        // A child process measures only its own level, so it writes no note about lower levels.
+        // A child process measures only one level, so it writes no note about lower levels.
         if std::env::var_os("DEADPAN_CPU").is_none() {
             bench.notes.push("levels below the best: skipped (scripts/bench builds the binary for them)".to_owned());
         }

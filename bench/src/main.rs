@@ -1,5 +1,5 @@
-//! Compares programs and functions with their peers: `scripts/bench NAME`. Each module is a table for the engine of
-//! `deadpan-lab`. The engine runs all variants interleaved, checks their results, and writes the page.
+//! Compares programs and functions with other programs and libraries: `scripts/bench NAME`. Each module is a table for
+//! the engine of `deadpan-lab`. The engine runs all variants interleaved, checks their results, and writes the page.
 
 #[allow(unsafe_code)]
 mod barrier;

@@ -1,5 +1,6 @@
 //! The table of messages. The benchmark measures sealing and opening with a key, a session and a passphrase, for bytes
-//! in memory and for files of this process. The benchmark also measures reads at random places of a long sealed file.
+//! in memory and for files of this process. The benchmark also measures reads at random positions in a long sealed
+//! file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -77,8 +78,8 @@ impl Lock {
     }
 }
 
-/// Adds sealing to the first cell and opening to the second cell. Sealing and opening are both added twice: with new
-/// memory, and with memory that is used again.
+/// Adds sealing functions to the first cell and opening functions to the second cell. Each cell gets its function
+/// twice: with new memory for each result, and with memory that is used again.
 fn enter<'a>(cells: &mut [Cell<'a>; 2], lock: &'a Lock, name: &str, plain: &'a [u8], sealed: &'a [u8]) {
     let [seal, open] = cells;
     let (mut into, mut back) = (vec![0; sealed.len()], vec![0; plain.len()]);

@@ -1,6 +1,6 @@
 //! Bytes at a chosen address.
 
-/// Bytes that can move to another address. At first, the bytes start at the start of a page.
+/// A byte buffer that can move to another address. At first, the buffer begins at the start of a page.
 pub struct Movable {
     memory: Vec<u8>,
     start: usize,
@@ -26,7 +26,7 @@ impl Movable {
         &mut self.memory[self.start..][..self.length]
     }
 
-    /// Moves the bytes so that they start `past` bytes after the start of a page. `past` must be at most 4096.
+    /// Moves the bytes so that they begin `past` bytes after the start of a page. `past` must be at most 4096.
     pub fn relocate(&mut self, past: usize) {
         let start = self.memory.as_ptr().align_offset(4096) + past;
         self.memory.copy_within(self.start..self.start + self.length, start);

@@ -1,9 +1,9 @@
 //! Compares `deadpan-pad` with versions that leak and with RustCrypto's `block-padding`. Blocks have 16 bytes, and the
 //! messages need 1, 8 and 15 bytes of padding.
 //!
-//! The measurements of all rows of a cell are interleaved. Goals can therefore compare rows of `deadpan-pad` with each
-//! other: one byte of padding with fifteen bytes of padding, and valid padding with invalid padding. A turn repeats one
-//! message, and the branch predictor learns this message. With real messages, the leaking contestants would be slower.
+//! The measurements of all rows of a cell are interleaved. The goals can therefore compare rows of `deadpan-pad` with
+//! each other: one byte of padding with fifteen bytes, and valid padding with invalid padding. A turn repeats one
+//! message, so the branch predictor learns this message. With real messages, the variants that leak would be slower.
 
 mod peer;
 mod plain;
@@ -20,12 +20,12 @@ use deadpan_pad::{Padding, Scheme};
 use peer::Peer;
 use plain::Plain;
 
-/// Number of bytes in a block. Only `block-padding` knows the block size at compile time.
+/// Number of bytes in a block. Only `block-padding` gets the block size at compile time.
 const BLOCK: usize = 16;
 
 const ROWS: [(usize, &str); 3] = [(1, "1 pad byte"), (8, "8 pad bytes"), (15, "15 pad bytes")];
 
-/// The row with 8 bytes of invalid padding. Contestants must refuse this padding.
+/// The row with 8 bytes of invalid padding. All functions must refuse this padding.
 const INVALID: &str = "8 pad bytes, invalid";
 
 /// The name of the section for schemes with random padding bytes.
@@ -33,13 +33,13 @@ const RANDOM: &str = "pad with random bytes";
 
 /// The measured operations, named as in `deadpan-pad`. All outputs are long enough.
 trait Padder {
-    /// Copies the data to `output` and pads them. Returns the length of the result.
+    /// Copies the data to `output` and adds the padding. Returns the length of the result.
     fn pad_into(&self, data: &[u8], output: &mut [u8]) -> usize;
     /// Writes the padded last block to `output`. Returns the total length of the blocks before the last block.
     fn pad_last_block(&self, data: &[u8], output: &mut [u8]) -> usize;
     /// Returns the length of the data, or `None` if the padding is not valid.
     fn unpad(&self, data: &[u8]) -> Option<usize>;
-    /// Returns the length of the data, and whether the padding is valid, without a jump that depends on the validity.
+    /// Returns the length of the data and the validity of the padding, without a jump that depends on the validity.
     /// Only some contestants can do this.
     fn unpad_ct(&self, data: &[u8]) -> (usize, usize) {
         self.unpad(data).map_or((0, 0), |length| (length, usize::MAX))
@@ -113,7 +113,7 @@ fn cell(bench: &mut Cells<'_>, name: String, operation: Operation, scheme: Schem
             Scheme::Zero => message.enter_peer::<block_padding::ZeroPadding>(&mut cell, &stage, operation),
             Scheme::Pkcs7 => message.enter_peer::<block_padding::Pkcs7>(&mut cell, &stage, operation),
             Scheme::AnsiX923 => message.enter_peer::<block_padding::AnsiX923>(&mut cell, &stage, operation),
-            // `block-padding` fills an ISO 10126 padding like a PKCS#7 padding, without random bytes.
+            // In `block-padding`, an ISO 10126 padding has the same bytes as a PKCS#7 padding, and no random bytes.
             Scheme::Iso10126 => message.enter_peer::<block_padding::Iso10126>(&mut cell, &stage, operation),
             Scheme::Iso7816 => message.enter_peer::<block_padding::Iso7816>(&mut cell, &stage, operation),
             _ => {}
@@ -122,18 +122,18 @@ fn cell(bench: &mut Cells<'_>, name: String, operation: Operation, scheme: Schem
     bench.run(cell);
 }
 
-/// The message of a row. For unpadding, the message states whether the padding is valid.
+/// The message of a row. For unpadding, the message also states whether its padding is valid.
 struct Message {
     row: &'static str,
     data: Vec<u8>,
     padded: Vec<u8>,
-    /// Whether padding the same data twice gives the same bytes, so that contestants can be compared.
+    /// Whether padding the same data twice gives the same bytes, so that the results of two libraries can be compared.
     fixed: bool,
     valid: bool,
 }
 
-/// The input and output buffers of all contestants. All contestants share these buffers, so that the addresses are the
-/// same for all rows. The input buffer and the output buffer move before each round.
+/// The input and output buffers of all variants. All variants share these buffers, so that the addresses are the same
+/// for all rows. The input buffer and the output buffer move before each round.
 struct Stage {
     input: RefCell<Movable>,
     output: RefCell<Movable>,
@@ -150,13 +150,13 @@ impl Stage {
         cell.before_round(move || {
             let past = random.bits() as usize;
             self.input.borrow_mut().relocate(past % 64 * 16);
-            // The input lies in the first half of a page, and the output lies in the second half of a page. The CPU at
-            // first treats two addresses with equal low bits as the same address.
+            // The input lies in the first half of a page, and the output lies in the second half of a page. The reason:
+            // the CPU at first treats two addresses with equal low bits as the same address.
             self.output.borrow_mut().relocate(2048 + past / 64 % 64 * 16);
         });
     }
 
-    /// Copies the input to its buffer and makes the calls. The copy takes one ten-thousandth of the time of the
+    /// Copies the input to its buffer and runs the measured calls. The copy takes one ten-thousandth of the time of the
     /// measured calls.
     #[inline(always)]
     fn turn(&self, input: &[u8], turns: usize, call: impl Fn(&[u8], &mut [u8])) {
@@ -184,7 +184,7 @@ fn messages(ours: &Padding, plain: &Plain, operation: Operation, length: usize) 
     if matches!(operation, Operation::Unpad | Operation::UnpadCt) {
         let mut bad = message(INVALID, 8);
         bad.valid = false;
-        // The padding becomes invalid by an impossible count, by a wrong byte, or by zeros in the whole block. Some
+        // The padding is made invalid by an impossible count, by a wrong byte, or by zeros in the whole block. Some
         // schemes have no invalid padding.
         let candidates: [fn(&mut [u8]); 3] =
             [|end| end[BLOCK - 1] = 0x11, |end| end[BLOCK - 5] ^= 0xff, |end| end.fill(0)];
@@ -239,7 +239,7 @@ impl Message {
     }
 
     /// Checks a contestant. Unpadding must return the data. The padded bytes must be equal to the bytes of the other
-    /// contestants, except in schemes with random bytes.
+    /// libraries, except in schemes with random bytes.
     fn check(&self, operation: Operation, padder: &impl Padder) -> bool {
         let (data, padded) = (self.data.as_slice(), self.padded.as_slice());
         let good = |other: &[u8]| {

@@ -1,5 +1,5 @@
-//! The table of the parts of sealing, signing and templates. The table compares these parts with the same parts of
-//! other libraries.
+//! The table of the building blocks of sealing, signing and templates. The table compares these building blocks with
+//! those of other libraries.
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use aws_lc_rs::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
@@ -209,7 +209,8 @@ fn hide(cells: &mut Cells<'_>, cover: &Pixels, bits: Bits, order: Order) -> Resu
     Ok(())
 }
 
-/// Returns a picture of waves with several lengths, plus noise. The standard deviation of the noise is 2.5.
+/// Returns a picture that consists of waves of several lengths and of noise. The standard deviation of the noise is
+/// 2.5.
 fn photograph() -> Pixels {
     let row = WIDTH as usize * 3;
     let mut noise = vec![[0_u8; 4]; row * HEIGHT as usize];

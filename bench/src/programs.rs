@@ -1,6 +1,7 @@
 //! The tables of programs. The tables measure commands of Deadpan and of other programs as whole processes.
 //!
-//! A program that is not installed is skipped, and the page reports this. `scripts/bench` installs the peers first.
+//! A program that is not installed is skipped, and the page reports this. `scripts/bench` installs the other programs
+//! first.
 
 pub mod folder;
 pub mod languages;
@@ -12,7 +13,7 @@ pub mod stores;
 use deadpan_lab::speed::workload::Action::{Run, Shell};
 use deadpan_lab::speed::workload::{Action, Operation, Way};
 
-/// The command that makes the key of a mode. Each key is made only once, even if several workloads need this key.
+/// The commands that make the keys of the modes. Each key is made only once, even if several workloads need this key.
 const KEYGEN_ECC: &str = "'{self}' keygen --mode ecc --no-passphrase";
 const KEYGEN_PQC: &str = "'{self}' keygen --mode pqc --no-passphrase";
 const KEYGEN: &str = "'{self}' keygen --mode hybrid --no-passphrase";
@@ -36,8 +37,8 @@ const AGE: &str = "version=$(age --version) && echo \"age: $version\"";
 const GPG: &str = "version=$(gpg --version) && echo \"gpg: $version\" | head -n 1";
 const OPENSSL: &str = "version=$(openssl version) && echo \"openssl: $version\"";
 
-/// Returns the lines that print facts for the page, followed by the lines that print the versions of other programs. A
-/// program that is not installed has no version.
+/// Returns the shell commands that print facts for the page, followed by the commands that print the versions of other
+/// programs. For a program that is not installed, no version is printed.
 fn facts<const N: usize>(versions: [&'static str; N]) -> Vec<&'static str> {
     MACHINE.into_iter().chain(versions).collect()
 }
@@ -46,7 +47,8 @@ fn operations<const N: usize>(names: [&'static str; N]) -> Vec<Operation> {
     names.map(Operation::new).into()
 }
 
-/// Returns a `Way` (a measured variant) that seals and opens with a key of one mode. The key has no passphrase.
+/// Returns a `Way` (a measured variant) that seals and opens with a key of the mode in `keygen`. The key has no
+/// passphrase.
 fn deadpan(name: &'static str, seal: &'static str, keygen: &'static str) -> Way {
     Way::ours(name, [Run(seal), Run("{self} open -o {out} {made}")]).setup(keygen)
 }
@@ -57,7 +59,7 @@ const SEVEN_ZIP: [Action; 2] = [
     Run("7z x -bd -y -pcorrect-horse -o{out} {made}.7z"),
 ];
 
-/// The actions of gpgtar without compression. With compression, the benchmark would measure zlib.
+/// The actions of gpgtar without compression. If gpgtar compressed the data, the benchmark would measure zlib.
 const GPGTAR: [Action; 2] = [
     Shell(
         "gpgtar --encrypt --gpg-args '--batch --quiet --trust-model always --cipher-algo AES256 --compress-algo none' \

@@ -1,4 +1,4 @@
-//! Runs the benchmark program with wrong names.
+//! Runs the benchmark program with invalid names of tables.
 
 use std::process::Command;
 

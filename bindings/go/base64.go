@@ -20,14 +20,14 @@ var (
 	RawURLEncoding = Encoding{3}
 )
 
-// EncodeToString returns the text of bytes. EncodeToString panics if libdeadpan cannot be loaded.
+// EncodeToString returns the base64 text of bytes. EncodeToString panics if libdeadpan cannot be loaded.
 func (e Encoding) EncodeToString(data []byte) string {
 	text := e.AppendEncode(nil, data)
 	return unsafe.String(unsafe.SliceData(text), len(text))
 }
 
-// AppendEncode appends the text of bytes to dst. AppendEncode panics if libdeadpan cannot be loaded, or if data shares
-// memory with the spare capacity of dst.
+// AppendEncode appends the base64 text of bytes to dst. AppendEncode panics if libdeadpan cannot be loaded, or if data
+// shares memory with the spare capacity of dst.
 func (e Encoding) AppendEncode(dst, data []byte) []byte {
 	text, err := fill(dst, 0, func(room []byte, length *int, err *abi.Handle) int32 {
 		return abi.Base64Encode(e.alphabet, data, room, length, err)
@@ -38,12 +38,12 @@ func (e Encoding) AppendEncode(dst, data []byte) []byte {
 	return text
 }
 
-// DecodeString returns the bytes of a text.
+// DecodeString returns the bytes that a base64 text encodes.
 func (e Encoding) DecodeString(text string) ([]byte, error) {
 	return e.AppendDecode(nil, unsafe.Slice(unsafe.StringData(text), len(text)))
 }
 
-// AppendDecode appends the bytes of a text to dst. After an error, it returns dst unchanged.
+// AppendDecode appends the bytes that a base64 text encodes to dst. After an error, it returns dst unchanged.
 func (e Encoding) AppendDecode(dst, text []byte) ([]byte, error) {
 	return fill(dst, 0, func(room []byte, length *int, err *abi.Handle) int32 {
 		return abi.Base64Decode(e.alphabet, text, room, length, err)

@@ -18,8 +18,8 @@ func Open(sealed []byte, keys ...Identity) ([]byte, error) {
 	return trim(AppendOpen(context.Background(), nil, sealed, nil, keys...))
 }
 
-// AppendSeal seals bytes to recipients, and appends the result to dst, which may be nil. Using a buffer again costs
-// less than a new buffer:
+// AppendSeal seals bytes to recipients, and appends the result to dst, which may be nil. A buffer that is used again
+// costs less time than a new buffer:
 //
 //	buffer, err = deadpan.AppendSeal(ctx, buffer[:0], plain, nil, key)
 //
@@ -32,7 +32,8 @@ func AppendSeal(ctx context.Context, dst, plain []byte, options *SealOptions, to
 	defer list.release()
 	defer runtime.KeepAlive(to)
 	sealed := dst
-	// A guess of the length is better than a call of dp_sealed_length, which costs as much as making the header once more.
+	// Guessing the length is cheaper than a call of dp_sealed_length, which costs as much as making the header a second
+	// time.
 	guess := len(plain) + len(plain)/1024 + 2048*len(to)
 	if cap(dst)-len(dst) > len(plain) {
 		guess = 0
@@ -47,8 +48,8 @@ func AppendSeal(ctx context.Context, dst, plain []byte, options *SealOptions, to
 }
 
 // AppendOpen opens sealed bytes with the first key that fits, and appends the data to dst, which may be nil. AppendOpen
-// appends either all of the data or no data. A spare capacity is always large enough if it is as long as the sealed
-// data.
+// appends either all of the data or no data. If the spare capacity of dst is as long as the sealed data, it is always
+// large enough.
 //
 // The spare capacity of dst must not share memory with sealed. After an error, AppendOpen returns dst unchanged.
 func AppendOpen(ctx context.Context, dst, sealed []byte, options *OpenOptions, keys ...Identity) ([]byte, error) {
@@ -59,7 +60,7 @@ func AppendOpen(ctx context.Context, dst, sealed []byte, options *OpenOptions, k
 	defer list.release()
 	defer runtime.KeepAlive(keys)
 	plain := dst
-	// The data are shorter than the sealed data, so a buffer of the caller is tried first without making it larger.
+	// The data are shorter than the sealed data, so the code first tries the caller's buffer in its present size.
 	guess := len(sealed)
 	if cap(dst) > len(dst) {
 		guess = 0
@@ -95,7 +96,7 @@ func Random(buffer []byte) error {
 }
 
 // ConstantTimeCompare returns 1 if both slices have the same contents, and 0 otherwise. The time of ConstantTimeCompare
-// depends on the lengths only. Slices of different lengths count as different. ConstantTimeCompare panics if libdeadpan
+// depends on the lengths only. Slices of different lengths are never equal. ConstantTimeCompare panics if libdeadpan
 // cannot be loaded.
 func ConstantTimeCompare(one, other []byte) int {
 	if len(one) != len(other) {

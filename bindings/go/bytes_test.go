@@ -11,7 +11,7 @@ import (
 	"deadpan"
 )
 
-// lengths holds lengths near the chunk sizes of all layers: 64 KiB less a tag, 64 KiB, 256 KiB, 1 MiB.
+// lengths holds lengths near the sizes of the library's chunks and buffers: 64 KiB minus a tag, 64 KiB, 256 KiB, 1 MiB.
 var lengths = []int{
 	0, 1, 65503, 65504, 65505, 65535, 65536, 65537, 262143, 262144, 262145, 1<<20 - 1, 1 << 20, 1<<20 + 1, 3_000_000,
 }
@@ -129,8 +129,8 @@ func TestBuffersAreUsedAgain(t *testing.T) {
 	}
 	same(t, opened, plain)
 
-	// The bytes that the buffer already contains stay at its beginning, both in small buffers and in buffers that are
-	// not zeroed.
+	// Appending must not change the bytes that the buffer already contains, neither in small buffers nor in buffers
+	// that are not zeroed.
 	for _, length := range []int{0, 10, 1000, 100_000} {
 		for _, spare := range []int{0, 1, 50, 3000} {
 			front := append(make([]byte, 0, 5+spare), "front"...)

@@ -15,8 +15,8 @@
 // to get the library. Functions that return no error panic instead. The package also compiles on systems other than
 // 64-bit Linux and macOS, and behaves there as if there were no library.
 //
-// With the build tag deadpan_cgo, the linker connects the library when the program is built. Without the build tag, a
-// call costs a tenth of a microsecond. With the build tag, a call costs a third of this time.
+// With the build tag deadpan_cgo, the linker connects the library when the program is built. Without the build tag, the
+// overhead of a call is a tenth of a microsecond. With the build tag, the overhead of a call is a third of this time.
 //
 // # Recipients and identities
 //
@@ -49,9 +49,9 @@
 // # Stopping and progress
 //
 // When a context is done, the library stops within a few milliseconds, and leaves no output file or folder. If a
-// context stops the work, the error is both [ErrStopped] and the context's error. If your own Read or Write waits, the
-// library does not interrupt it. Your own functions (Read, Write, Progress) are called by the goroutine that called the
-// package, and may panic.
+// context stops the work, the error is both [ErrStopped] and the context's error. The library does not interrupt a Read
+// or Write of the caller that waits. Your own functions (Read, Write, Progress) are called by the goroutine that called
+// the package, and may panic.
 //
 // # Goroutines and secrets
 //

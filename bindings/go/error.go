@@ -105,7 +105,7 @@ func (e *Error) Unwrap() []error {
 	return append([]error{e.Code}, e.causes...)
 }
 
-// failure returns the library's error for a code, and frees it.
+// failure converts the library's error to a Go error, and frees the handle.
 func failure(code int32, handle abi.Handle) error {
 	switch code {
 	case abi.OK:

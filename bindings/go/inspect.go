@@ -39,7 +39,7 @@ type InfoRecipient struct {
 	// Kind is the kind of a key, and KindName is the name of this kind.
 	Kind     Kind   `json:"kem"`
 	KindName string `json:"kind"`
-	// Memory (in KiB), Passes and Lanes are the cost of trying a passphrase.
+	// Memory (in KiB), Passes and Lanes show how much work it takes to try a passphrase.
 	Memory uint32 `json:"memory"`
 	Passes uint32 `json:"passes"`
 	Lanes  uint32 `json:"lanes"`

@@ -130,7 +130,7 @@ func TestKeysThatWereClosed(t *testing.T) {
 	same(t, must(deadpan.Open(sealed, must(deadpan.ParsePrivateKey(text, nil))(t)))(t), []byte("face"))
 }
 
-// Closing a key while other goroutines use it causes only errors.
+// If a key is closed while other goroutines use it, their calls succeed or return errors.
 func TestKeysThatAreClosedInUse(t *testing.T) {
 	for range 20 {
 		key := generate(deadpan.X25519)

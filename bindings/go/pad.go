@@ -24,7 +24,7 @@ func (p Padding) Pad(data []byte, block int) ([]byte, error) {
 	})
 }
 
-// Unpad returns padded data without their padding, as a part of the same slice. The time of Unpad depends only on the
+// Unpad returns padded data without their padding, as a part of the given slice. The time of Unpad depends only on the
 // length.
 func (p Padding) Unpad(data []byte, block int) ([]byte, error) {
 	var length int

@@ -110,8 +110,7 @@ func (k *PrivateKey) write(form int32, passphrase abi.Handle) ([]byte, error) {
 	})
 }
 
-// Equal reports whether the other key is the same private key, in constant time. A key that was closed is equal only to
-// itself.
+// Equal reports whether the other key is the same private key, in constant time. A closed key is equal only to itself.
 func (k *PrivateKey) Equal(other crypto.PrivateKey) bool {
 	key, ok := other.(*PrivateKey)
 	if !ok || k == nil || key == nil {

@@ -56,7 +56,7 @@ func again(t *testing.T, as string, environment ...string) string {
 	limited, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	command := exec.CommandContext(limited, must(os.Executable())(t))
-	// Without this setting, the race detector waits a second at the end of each program.
+	// Without the setting atexit_sleep_ms=0, the race detector waits a second at the end of each program.
 	command.Env = append(append(os.Environ(), role+"="+as, "GORACE=atexit_sleep_ms=0"), environment...)
 	output, err := command.CombinedOutput()
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"deadpan/internal/abi"
 )
 
-// A Reader reads the data of a sealed file at any place, and opens only the parts that are read. A Reader is an
-// [io.ReadSeekCloser] and an [io.ReaderAt]. Any goroutine may use a Reader. Goroutines that use the same Reader at once
-// wait for each other.
+// A Reader reads from any position in the data of a sealed file, and decrypts only the parts that are read. A Reader is
+// an [io.ReadSeekCloser] and an [io.ReaderAt]. Any goroutine may use a Reader. Goroutines that use the same Reader at
+// once wait for each other.
 //
 // All data that a Reader returns are authentic.
 type Reader struct {
@@ -28,7 +28,7 @@ type Reader struct {
 	position int64
 }
 
-// OpenReader opens a sealed file for reading at any place.
+// OpenReader opens a sealed file for reading from any position.
 func OpenReader(input string, options *OpenOptions, keys ...Identity) (*Reader, error) {
 	if err := checkPaths(input); err != nil {
 		return nil, err
@@ -195,8 +195,8 @@ func (s *source) readAt(position uint64, buffer []byte) int64 {
 	case *os.File, *bytes.Reader, *strings.Reader:
 		return s.caught(buffer, position)
 	}
-	// Readers of other types read into a Go buffer, in a separate goroutine. The separate goroutine may panic or end
-	// without harm to the library.
+	// Readers of other types read into a Go buffer, in a separate goroutine. If the separate goroutine panics or ends,
+	// the library is not harmed.
 	if cap(s.buffer) < len(buffer) {
 		s.buffer = make([]byte, len(buffer))
 	}
@@ -219,8 +219,8 @@ func (s *source) readAt(position uint64, buffer []byte) int64 {
 	return said
 }
 
-// caught reads into a buffer of the library, and catches a panic of the reader. A reader that is a nil pointer panics,
-// and no panic may pass through the library.
+// caught reads into a buffer of the library, and catches a panic of the reader. The methods of a reader that is a nil
+// pointer panic, and no panic may pass through the library.
 func (s *source) caught(buffer []byte, position uint64) (said int64) {
 	said = -1
 	defer func() {

@@ -24,7 +24,7 @@ type add func(list, part abi.Handle, err *abi.Handle) int32
 
 // SealOptions chooses how data are sealed. The zero value and nil are good choices.
 type SealOptions struct {
-	// AllowMixed allows a classical key together with other keys. The encryption of the whole result is then only
+	// AllowMixed allows a classical key together with other keys. The protection of the whole result is then only
 	// classical.
 	AllowMixed bool
 	// HideLength pads the data, so that the length of the result reveals little about the length of the data.
@@ -33,36 +33,37 @@ type SealOptions struct {
 	AgeFormat bool
 	// Replace lets an output replace another file. If Replace is false and the output exists, the error is ErrExists.
 	Replace bool
-	// Threads is the number of threads that work. 0 stands for one thread on each core.
+	// Threads is the number of threads that do the work. 0 stands for one thread on each core.
 	Threads int
-	// Progress gets the number of bytes of data that are done: first 0, then new numbers about twenty times a second, and
-	// the last number at the end. Progress runs in the goroutine that called the function.
+	// Progress receives the number of bytes that are processed so far: first 0, then new numbers about twenty times a
+	// second, and the total number at the end. Progress runs in the goroutine that called the function.
 	Progress func(done int64)
 }
 
 // OpenOptions chooses how data are opened. The zero value and nil are good choices. Functions ignore options that they
 // do not need. For example, [Inspect] ignores Replace.
 type OpenOptions struct {
-	// MaxCost limits the cost of trying a passphrase. A server that opens files of other people needs a low limit.
+	// MaxCost limits the memory and work for trying a passphrase. A server that opens files of other people needs a low
+	// limit.
 	MaxCost MaxCost
 	// Replace lets an output replace another file. If Replace is false and the output exists, the error is ErrExists.
 	Replace bool
-	// Threads is the number of threads that work. 0 stands for one thread on each core.
+	// Threads is the number of threads that do the work. 0 stands for one thread on each core.
 	Threads int
-	// Progress gets the number of bytes of data that are done: first 0, then new numbers about twenty times a second, and
-	// the last number at the end. Progress runs in the goroutine that called the function.
+	// Progress receives the number of bytes that are processed so far: first 0, then new numbers about twenty times a
+	// second, and the total number at the end. Progress runs in the goroutine that called the function.
 	Progress func(done int64)
 }
 
-// A MaxCost limits the cost of trying a [Passphrase] or [Session]. Sealed data contain the cost of opening them. If
-// data need more than the limit, functions return [ErrCostly] before any work is done. The zero value stands for the
-// library's limit: 2.5 GiB and 3 passes. The cost of data that this package seals is 256 MiB and 3 passes, which is
-// MaxCost{256 << 10, 3}.
+// A MaxCost limits the memory and work for trying a [Passphrase] or [Session]. Sealed data state how much memory and
+// work they require. If the data require more than the limit, functions return [ErrCostly] before any work is done. The
+// zero value stands for the library's limit: 2.5 GiB and 3 passes. Data that this package seals require 256 MiB and 3
+// passes, which is MaxCost{256 << 10, 3}.
 type MaxCost struct {
 	// Memory is the most memory, in KiB.
 	Memory uint32
-	// Passes is the largest amount of work, measured in passes over Memory. Data that need less memory may need more
-	// passes.
+	// Passes is the largest allowed amount of work, measured in passes over Memory. Data that need less memory may need
+	// more passes.
 	Passes uint32
 }
 
@@ -104,7 +105,7 @@ func flag(on bool) int32 {
 
 type list struct {
 	handle abi.Handle
-	// free frees the list. If the list belongs to its only part, free is nil.
+	// free frees the list. free is nil if the list belongs to its only recipient or identity.
 	free func(abi.Handle) int32
 }
 
@@ -156,7 +157,7 @@ func sealing(options *SealOptions, to []Recipient) (list, error) {
 	})
 }
 
-// opening returns the library's list of identities, with the limit on their cost.
+// opening returns the library's list of identities, with the limit on memory and work.
 func opening(options *OpenOptions, keys []Identity) (list, error) {
 	limit := options.maxCost()
 	if len(keys) == 1 && keys[0] != nil && limit == (MaxCost{}) {
@@ -189,7 +190,6 @@ func (p part) addTo(list abi.Handle) error {
 	return run(func(err *abi.Handle) int32 { return p.add(list, p.handle, err) })
 }
 
-// choose sets options, in the order of deadpan.h.
 func choose(sealing abi.Handle, options SealOptions) error {
 	for _, option := range []struct {
 		on  bool

@@ -17,7 +17,8 @@ type resource struct {
 	cleanup runtime.Cleanup
 }
 
-// own ties handles to their owner, so that they are freed with it. `free` must not refer to the owner.
+// own makes a handle belong to its owner, so that the handle is freed with the owner. `free` must not refer to the
+// owner.
 func own[T any](owner *T, held *resource, name string, free func()) {
 	held.name, held.free = name, free
 	held.cleanup = runtime.AddCleanup(owner, func(free func()) { free() }, free)

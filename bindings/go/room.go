@@ -36,8 +36,8 @@ func fill(dst []byte, guess int, call func(room []byte, length *int, err *abi.Ha
 	}
 }
 
-// trim returns the bytes of a new buffer without spare capacity. trim copies the bytes if the buffer would waste much
-// memory.
+// trim returns the bytes of a new buffer without spare capacity. trim copies the bytes if the unused capacity would
+// waste much memory.
 func trim(filled []byte, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func trim(filled []byte, err error) ([]byte, error) {
 	return trimmed, nil
 }
 
-// zeroed is a buffer length: from this length on, zeroing a buffer costs more than avoiding the zeroing.
+// zeroed is the smallest buffer length for which zeroing a buffer costs more than avoiding the zeroing.
 const zeroed = 32 << 10
 
 func grow(dst []byte, more int) []byte {
@@ -61,7 +61,7 @@ func grow(dst []byte, more int) []byte {
 		return append(make([]byte, 0, len(dst)+more), dst...)
 	}
 	// `make` would zero the buffer first, which takes as long as sealing on two cores. Only a strings.Builder provides
-	// memory that is not zeroed. Nobody uses the string that the builder returns here.
+	// memory that is not zeroed. The code does not use the string that the builder returns.
 	var builder strings.Builder
 	builder.Grow(len(dst) + more)
 	builder.WriteByte(0)

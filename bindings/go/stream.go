@@ -16,8 +16,8 @@ import (
 // is nil.
 //
 // The methods of r and w are called by the goroutine that called SealStream. When the context is done, a waiting Read
-// or Write is not interrupted. To interrupt it, close the file or connection. If r and w are both an [*os.File] of a
-// regular file at its beginning, the speed is as high as with SealFile.
+// or Write is not interrupted. To interrupt the Read or Write, close the file or connection. If r and w are both an
+// [*os.File] of a regular file at position 0, SealStream is as fast as SealFile.
 func SealStream(ctx context.Context, w io.Writer, r io.Reader, options *SealOptions, to ...Recipient) error {
 	list, err := sealing(options, to)
 	if err != nil {
@@ -133,8 +133,8 @@ func (r request) refuse() {
 	r.answer <- -1
 }
 
-// pieceSize is the length of the buffers that a Read or Write of the caller gets. These buffers belong to Go. If a
-// reader or writer keeps a buffer, which is forbidden, the memory of the library is still safe.
+// pieceSize is the length of the buffers that are passed to the caller's Read and Write. These buffers belong to Go. If
+// a reader or writer keeps a buffer, which is forbidden, the memory of the library is still safe.
 const pieceSize = 64 << 10
 
 // An exchange passes requests from the library's threads to the goroutine that serves the requests.
@@ -217,8 +217,8 @@ func (e *exchange) room(most int) []byte {
 	return e.piece[:min(most, len(e.piece))]
 }
 
-// explain returns the error of the caller's reader or writer instead of the library's error. The library knows only
-// that there was an error.
+// explain returns the error of the caller's reader or writer instead of the library's error. The library's error shows
+// only that the reader or writer failed.
 func (e *exchange) explain(err error) error {
 	cause := e.readFailed
 	if errors.Is(err, ErrWrite) {

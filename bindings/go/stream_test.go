@@ -119,7 +119,7 @@ func TestStreamsThatFail(t *testing.T) {
 			})
 		})
 	}
-	// Tests an error in the header, and an error after the header.
+	// Tests a reader that fails in the header, and a reader that fails after the header.
 	sealed := must(deadpan.Seal(data(1_000_000), key.Public()))(t)
 	for _, before := range []int{0, 100, 500_000} {
 		broken := io.MultiReader(bytes.NewReader(sealed[:before]), iotest.ErrReader(mine))

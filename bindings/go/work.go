@@ -45,7 +45,7 @@ func (w work) serve(ctx context.Context, requests <-chan request, call func(work
 	if err != nil {
 		return err
 	}
-	// A stop after the end of the work finds that the handle was freed, and does nothing.
+	// If the context is done after the end of the work, the handle is already freed, and this call does nothing.
 	defer context.AfterFunc(ctx, func() { abi.WorkStop(handle, 1, nil) })()
 	if w.progress == nil && requests == nil {
 		err = call(handle)
@@ -58,7 +58,7 @@ func (w work) serve(ctx context.Context, requests <-chan request, call func(work
 	return err
 }
 
-// watch calls the library in another goroutine. So the caller's functions run in the caller's goroutine, and their
+// watch calls the library in a separate goroutine. So the caller's functions run in the caller's goroutine, and their
 // panics do not pass through C.
 func (w work) watch(handle abi.Handle, requests <-chan request, call func(work abi.Handle) error) error {
 	done := make(chan error, 1)

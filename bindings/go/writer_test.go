@@ -85,7 +85,7 @@ func TestAWriterWithoutAnEnd(t *testing.T) {
 	wants(t, err, io.ErrUnexpectedEOF)
 }
 
-// However the writing function ends, a part of the data must never look like all of the data.
+// No matter how the writing function ends, a part of the data must never look like all of the data.
 func TestHalfOfTheDataIsNeverComplete(t *testing.T) {
 	key, mine := shared(), errors.New("the second half is lost")
 	var closed error

@@ -1,9 +1,9 @@
-//! Reading any age header: it never panics, consumes only the header, and finds the same header however the bytes are
-//! cut into pieces. Stanzas are the same after writing and reading them. Reading armor returns the bytes that were
-//! written as armor.
+//! Reading any age header never panics, consumes only the header, and finds the same header for all sizes of the pieces
+//! in which the bytes arrive. Stanzas are the same after writing and reading them. Reading armor returns the bytes that
+//! were written as armor.
 //!
-//! Input: a header without its first line, which the target adds. If the input begins with `A`, bytes to write as armor
-//! follow; if it begins with `a`, armor follows.
+//! Input: a header without its first line, which the target adds. If the input begins with `A`, the rest is written as
+//! armor; if it begins with `a`, the rest is read as armor.
 #![no_main]
 
 use std::io::{Read, Write};

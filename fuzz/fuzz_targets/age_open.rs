@@ -1,8 +1,8 @@
 //! Opening an age file: all ways of opening agree and return the data. For a changed file, all ways of opening return
-//! an error, and at most whole chunks from the beginning of the file.
+//! an error after at most some whole chunks from the beginning of the file.
 //!
-//! Input: the ways to seal, the sizes of the pieces, changes to the file, the length of the data, and the first bytes
-//! of the data.
+//! Input: how to seal, the sizes of the pieces, changes to the file, the length of the data, and the first bytes of the
+//! data.
 #![no_main]
 
 use std::io::{Cursor, Read};

@@ -1,7 +1,7 @@
-//! Reading any `allowed_signers` file: it never panics and takes little time. All functions that look up a person
-//! agree.
+//! Reading any `allowed_signers` file: it never panics and takes little time. All functions that look up a person give
+//! consistent results.
 //!
-//! Input: a text. The lines that pass use the person `fuzz`, the namespace `file` and the time 1800000000.
+//! Input: a text. A line matches if it allows the person `fuzz`, the namespace `file` and the time 1800000000.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -18,7 +18,7 @@ fuzz_target!(|data: &[u8]| {
         assert!(!permitted || !people.is_empty(), "permitted, and nobody's key");
         assert!(people.iter().all(|person| !person.is_empty() && !person.starts_with('!')));
     }
-    // Comment lines do not change the result, and the line number of a fault moves with its line.
+    // Comment lines do not change the result, and the line number in an error changes with its line.
     let longer = [b"# comment\n\n", data].concat();
     let again = Allowed::read(&longer).expect("the same lines");
     assert_eq!(again.keys("fuzz"), allowed.keys("fuzz"));

@@ -1,7 +1,7 @@
-//! Decoding any text in any configuration: the verdict, the bytes and the state of the output are the same as with the
-//! reference.
+//! Decoding any text in any configuration gives the same result, the same bytes and the same state of the output as the
+//! reference implementation.
 //!
-//! Input: the configuration, then a text.
+//! Input: the configuration, and then the text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,6 +1,6 @@
-//! Encoding any bytes in all configurations: three ways of encoding agree with the reference, and decoding returns the
-//! bytes. After one byte is replaced, the verdict is still the same as with the reference. The checks for base64 also
-//! run for hexadecimal.
+//! Encoding any bytes in all configurations: three ways of encoding give the same text as the reference, and decoding
+//! returns the bytes. After one byte is replaced, the decoder and the reference still agree about the validity. The
+//! checks for base64 also run for hexadecimal.
 //!
 //! Input: the position and the value of the byte to replace, then the bytes.
 #![no_main]

@@ -1,7 +1,7 @@
-//! Decoding and encoding any text in pieces: the streams return the same bytes and the same verdict as the one-shot
+//! Decoding and encoding any text in pieces: the streams return the same bytes and the same errors as the one-shot
 //! functions.
 //!
-//! Input: the configuration, the sizes of the pieces, then the text.
+//! Input: the configuration, the sizes of the pieces, and then the text.
 #![no_main]
 
 use std::io::{self, ErrorKind, Read, Write};
@@ -101,7 +101,7 @@ fn write_pieces(mut writer: DecodeWriter<&mut Vec<u8>>, cuts: &Cuts, text: &[u8]
     writer.finish().map(drop)
 }
 
-/// Reads a reader in pieces. Returns the bytes and the result at the end.
+/// Reads a reader in pieces. Returns the bytes, and whether reading ended with an error.
 fn read(mut reader: impl Read, cuts: &Cuts) -> (Vec<u8>, Result<(), ErrorKind>) {
     let mut found = Vec::new();
     let mut piece = [0; 8200];

@@ -1,8 +1,8 @@
-//! Comparing, assigning, swapping, looking up and wiping slices of every integer type: the results are the same as with
-//! the plain operators, and no other memory changes.
+//! Comparing, assigning, swapping, looking up and wiping slices of every integer type gives the same results as the
+//! plain operators, and changes no other memory.
 //!
-//! Input: the way to make the right side from the left side, a choice, an index, an offset, the number of repetitions
-//! of the bytes, then the bytes.
+//! Input: how to make the right slice from the left slice, a choice, an index, an offset, the number of repetitions of
+//! the bytes, and then the bytes.
 #![no_main]
 
 use std::fmt::Debug;
@@ -35,7 +35,7 @@ fuzz_target!(|data: &[u8]| {
     integers(&left, &right, case);
 });
 
-/// Makes the right side from the left side: equal, different in one bit, shorter, longer, in reverse order, or all
+/// Makes the right slice from the left slice: equal, different in one bit, shorter, longer, in reverse order, or all
 /// zeros.
 fn other(kind: u8, index: usize, left: &[u8]) -> Vec<u8> {
     let mut right = left.to_vec();

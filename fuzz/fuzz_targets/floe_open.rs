@@ -1,8 +1,8 @@
-//! Opening any bytes as a FLOE message: all ways of opening agree, and return only data that was sealed.
+//! Opening any bytes as a FLOE message: all ways of opening give the same result, and return only data that was sealed.
 //!
-//! Input: the kind of message, the sizes of the pieces, the length of the segments. The kind says what follows: a
-//! message that is used unchanged; segments for a valid header; or changes to a message, and the data that the target
-//! seals before the changes.
+//! Input: the kind of message, the sizes of the pieces, the length of the segments. The kind determines the rest: a
+//! message that is used unchanged; or segments for a valid header; or changes to a message, and the data that the
+//! target seals before the changes.
 #![no_main]
 
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -94,8 +94,8 @@ fn assert_opens(sealed: &[u8], data: &[u8], length: usize, cuts: &Cuts) {
     assert!(Message::resume(&KEY, b"other", header).is_err() && Message::resume(&[8; 32], ABOUT, header).is_err());
 }
 
-/// Checks that every way of opening refuses `sealed`, which no sealing function made. Before its error, a reader may
-/// return whole segments of `data`.
+/// Checks that every way of opening refuses `sealed`, which no sealing function made. A reader may return whole
+/// segments of `data` before it returns its error.
 fn assert_refused(sealed: &[u8], data: &[u8], length: usize, cuts: &Cuts) {
     assert!(floe::open(&KEY, ABOUT, sealed).is_err(), "open");
     let Some((header, segments)) = sealed.split_at_checked(HEADER) else { return };

@@ -1,8 +1,8 @@
-//! Reading any pack through its index: it never panics, the entries come in order and lie within the pack, and each
-//! entry is found again by its path.
+//! Reading any pack through its index: it never panics, the entries come in order and lie within the pack, and a search
+//! for the path of an entry finds this entry.
 //!
-//! Input: a byte that says whether to correct the hashes first; then the pack. Without correct hashes, few inputs pass
-//! the first checks.
+//! Input: a byte that determines whether the hashes are corrected first; then the pack. Without this correction, few
+//! inputs would pass the first checks.
 #![no_main]
 
 use std::io::Cursor;
@@ -39,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
             assert!(components(before) < components(entry), "out of order");
             assert!(before.end() <= entry.begin, "one over the other");
         }
-        // If an index has an error, entries before the error may be in the wrong part of the index for their paths.
+        // If an index has an error, an entry before the error may not be where a search for its path looks.
         let found = contents.find(&entry.path);
         assert!(!whole || found.is_ok_and(|found| found.as_ref() == Some(entry)), "not found again");
     }

@@ -1,8 +1,8 @@
-//! Unpacking any archive, whole or in part: it never panics, it makes nothing outside the target folder, and the sizes
-//! of the input's pieces make no difference.
+//! Unpacking any archive, whole or in part, never panics and makes nothing outside the target folder, and the result
+//! does not depend on the sizes of the input's pieces.
 //!
-//! Input: a byte that says how to cut the archive, whether to correct the checksums of its headers first, and which
-//! part to unpack; then the archive.
+//! Input: a byte that determines how the archive is cut, whether the checksums of its headers are corrected first, and
+//! which part is unpacked; then the archive.
 #![no_main]
 
 use std::fs;
@@ -70,8 +70,8 @@ fn unpacked(archive: &[u8], step: usize, keep_going: bool, take: Take, wanted: &
     assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 1, "something was made beside the target");
     let failed = outcome.as_ref().map_or(0, |outcome| outcome.failed);
     let (mut names, mut single) = (Vec::new(), Vec::new());
-    // After an error, the result depends on the sizes of the pieces, which decide how much was unpacked before the
-    // error.
+    // After an error, the result depends on the sizes of the pieces, because they determine how much was unpacked
+    // before the error.
     if outcome.is_ok() {
         list(&target, &mut names);
         single.clone_from(&stream.0.lock().expect("nobody panicked"));
@@ -83,7 +83,7 @@ fn unpacked(archive: &[u8], step: usize, keep_going: bool, take: Take, wanted: &
     Came { ended_well: outcome.is_ok(), failed, names, single }
 }
 
-/// The largest number of bytes that the stream keeps.
+/// The stream fails when it contains more bytes than this number.
 const MOST_BYTES: usize = 1 << 20;
 
 /// An output that tests can read.
@@ -93,7 +93,7 @@ struct Stream(Arc<Mutex<Vec<u8>>>);
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut written = self.0.lock().expect("nobody panicked");
-        // A hole may have any length and becomes zeros, and these zeros may need more memory than there is.
+        // A hole in a file is unpacked as zeros and may have any length, so the zeros could fill the whole memory.
         if written.len() > MOST_BYTES { Err(io::ErrorKind::StorageFull.into()) } else { written.write(bytes) }
     }
 

@@ -1,7 +1,7 @@
-//! Padding any data with any scheme, block and random bytes: three ways of padding agree, the padding is the same as
-//! with the reference, and unpadding returns the data. Also checks the length that Padmé gives for a number.
+//! Padding any data with any scheme, block and random bytes: three ways of padding give the same bytes as the
+//! reference, and unpadding returns the data. The target also checks the Padmé length of a number.
 //!
-//! Input: a number, the scheme, the block, random bytes, then the data.
+//! Input: a number, the scheme, the block, random bytes, and then the data.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,7 +10,8 @@ use deadpan_ct::declassify;
 use deadpan_fuzz::{Input, canaries, is_untouched, reference};
 use deadpan_pad::{Error, Padding, Random, RandomError, Scheme, padme};
 
-/// A generator that repeats the fuzzer's bytes. The generator fails if the fuzzer gives no bytes.
+/// A random generator that repeats bytes of the fuzzer's input. The generator fails if the fuzzer's input contains no
+/// bytes.
 #[derive(Clone)]
 struct Given<'a>(std::iter::Cycle<std::slice::Iter<'a, u8>>);
 

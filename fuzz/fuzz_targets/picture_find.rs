@@ -1,9 +1,9 @@
-//! Forged pictures that look like pictures with data. The search for data returns only values within their bounds, and
-//! the part of the data can be read. The doors, labels and checksums are correct, so that the library examines their
-//! contents.
+//! Forged pictures that look like pictures with data. The search for hidden data returns only values within their
+//! limits, and the found part of the data can be read. The authentication codes of doors (sealed labels) and the
+//! checksums are correct, so that the library examines the contents.
 //!
-//! Input: the number of the test. For a template, its samples and the contents of a door follow; for a carrier, its
-//! label, its size and changes to the file; for pixels, a label.
+//! Input: the number of the test. For a template, its samples and the contents of a door (sealed label) follow; for a
+//! carrier, its label, its size and changes to the file; for pixels, a label.
 #![no_main]
 
 use std::io::{self, Read, Seek, Write};
@@ -16,9 +16,9 @@ use deadpan_picture::template::{self, Secret, Seed};
 use deadpan_picture::{Channels, Format, LABEL, Label, Opened, Pixels, checksum};
 
 const MAGIC: [u8; 8] = *b"\x89DPNPIC\x01";
-/// The length of a carrier's header. The header has the magic, the label, and a checksum of the magic and the label.
+/// The length of a carrier's header. The header contains the magic bytes, the label, and a checksum of both.
 const HEADER: usize = MAGIC.len() + LABEL + 8;
-/// The length of a door's contents, and the length of the whole door with its authentication code.
+/// The length of the contents of a door (a sealed label), and the length of a whole door with its authentication code.
 const CONTENTS: usize = 96;
 const DOOR: usize = CONTENTS + 8;
 
@@ -67,7 +67,7 @@ fn a_template(mut input: Input<'_>) {
     assert_eq!(parts[0], parts[1], "other bytes with three threads");
 }
 
-/// Seals the contents of a door, as docs/format-picture.md specifies.
+/// Seals the contents of a door (a sealed label), as docs/format-picture.md specifies.
 fn seal(secret: &[u8; 32], seed: &[u8; 24], contents: &[u8; CONTENTS]) -> [u8; DOOR] {
     let mut stream = [0; CONTENTS + 32];
     blake3::Hasher::new_keyed(secret).update(b"deadpan picture door").update(seed).finalize_xof().fill(&mut stream);
@@ -90,7 +90,7 @@ fn header(input: &mut Input<'_>) -> [u8; HEADER] {
 
 fn a_carrier(mut input: Input<'_>) {
     let format = if input.byte() & 1 == 0 { Format::Png } else { Format::WebP };
-    // If the picture is at least 24 pixels wide, the header lies in the first row, so it can be replaced.
+    // If the picture is at least 24 pixels wide, the header lies in the first row, so the test can replace it.
     let (width, height) = (24 + u32::from(input.byte()), 2 + u32::from(input.byte()));
     let header = header(&mut input);
     let layout = Layout::new(format, width, height).expect("a size");

@@ -1,5 +1,5 @@
-//! Any bytes as the label of a picture. An accepted label is the same after writing and reading it, and the part that
-//! the label describes lies within the data.
+//! Any bytes are read as the label of a picture. If a label is accepted, it is the same after writing and reading it,
+//! and it describes a part that lies within the data.
 //!
 //! Input: a sequence of labels.
 #![no_main]

@@ -1,5 +1,5 @@
-//! Any bytes as the deflate blocks of a PNG picture, with the right checksums. If our readers accept the picture, the
-//! crate `png` also accepts it and returns the same pixels.
+//! Any bytes as the deflate blocks of a PNG picture, with the right checksums. If this project's readers accept the
+//! picture, the crate `png` also accepts it and returns the same pixels.
 //!
 //! Input: width, height, whether the picture is gray, and the blocks.
 #![no_main]

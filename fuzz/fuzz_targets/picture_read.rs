@@ -1,6 +1,6 @@
 //! Reading any bytes as a picture: it never panics, keeps the limits, and agrees with the header that `probe` returns.
-//! A picture that was turned upright has the pixels of the stored picture in another order. Searching for a carrier in
-//! the pixels never panics.
+//! A picture that was turned upright has the pixels of the stored picture in another order. The search for the label of
+//! a carrier in the pixels never panics.
 //!
 //! Input: a file.
 #![no_main]
@@ -28,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
     assert!((1..=limits.pixels).contains(&count), "{count} pixels");
     assert_eq!(pixels.samples.len() as u64, count * channels.count() as u64);
     let _ = Finding::in_pixels(pixels);
-    // Turning a picture needs memory, and the limits may refuse this memory.
+    // Turning a picture upright needs memory, which the limits may not allow.
     if let Ok(mut shown) = shown {
         let mut stored = stored.pixels.samples;
         stored.sort_unstable();

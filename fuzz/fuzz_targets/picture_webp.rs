@@ -1,8 +1,8 @@
-//! Any bytes as the frame of a lossless WebP picture. Our decoder never panics and keeps the limits, and if
+//! Any bytes as the frame of a lossless WebP picture. Deadpan's decoder never panics and obeys the limits, and if
 //! `image-webp` also accepts the picture, both decoders return the same pixels. Reading only the first rows returns the
 //! same pixels as reading all rows.
 //!
-//! Input: a frame, without its signature.
+//! Input: a WebP frame, without its signature.
 #![no_main]
 
 use std::io::Cursor;

@@ -1,5 +1,5 @@
-//! A client that talks to a plugin. For any messages of the plugin, the client ends, and never returns a key of the
-//! wrong length or a stanza of the wrong form.
+//! A client that talks to a plugin. No matter which messages the plugin sends, the client ends, and never returns a key
+//! of the wrong length or a stanza of the wrong form.
 #![no_main]
 
 use std::time::Duration;
@@ -10,7 +10,7 @@ use deadpan_seal::Secret;
 use deadpan_seal::age::AgeStanza;
 use deadpan_seal::plugin::{Identity, KEY, Pipe, Reason, Recipient};
 
-/// A plugin that sends the input, a few bytes at a time.
+/// A plugin that sends the input to the client, a few bytes at a time.
 struct Said<'a> {
     rest: &'a [u8],
     step: usize,

@@ -1,9 +1,9 @@
 //! Reading any header: it never panics, takes little time, and consumes only the header. A header is the same after
-//! writing and reading it. If its authentication code is right, the header opens exactly if the format allows its
-//! metadata.
+//! writing and reading it. A header with a right authentication code opens exactly if the format allows its metadata.
 //!
-//! Input: a header that is used unchanged. If the first byte of the input begins no header, the target makes a header.
-//! It joins parts with the right authentication code, or it seals metadata to recipients and then changes the header.
+//! Input: a header that is used without changes. If the input does not begin like a header, the target makes a header
+//! from the input. The target either joins parts and adds the right authentication code, or seals metadata to
+//! recipients and then changes the header.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -45,7 +45,7 @@ fn read_twice(bytes: &[u8]) -> Option<Header> {
     Some(header)
 }
 
-/// Reads a header made of parts, each of which may be wrong.
+/// Reads a header that is made of parts, and each part may be wrong.
 fn of_parts(mut input: Input<'_>) {
     let ours = sealed::recipient();
     let ours = (ours.0, ours.1.to_vec());
@@ -69,7 +69,7 @@ fn of_parts(mut input: Input<'_>) {
     if header.length() != bytes.len() as u64 {
         return;
     }
-    // The header that was read is the header that was made: any other header would have another length.
+    // The header that was read must be the header that was made: any other header would have another length.
     assert_eq!(header.stanzas().len(), recipients.len());
     assert!(slack.iter().all(|byte| *byte == 0) && header.slack() == slack.len() as u64);
     let opened = header.open(&[Identity::Key(sealed::identity().clone())]);
@@ -153,7 +153,7 @@ fn sealed_and_changed(mut input: Input<'_>) {
     let metadata = Metadata {
         kind: [Kind::Bytes, Kind::File, Kind::Folder][usize::from(what >> 3) % 3],
         name: (what & 1 != 0).then(|| name.to_vec()),
-        // The earliest possible time is written as a time that is one second later.
+        // The earliest possible time is replaced by a time that is one second later.
         modified: if what & 2 != 0 { system_time((seconds.max(-i64::MAX), mode as u32)) } else { None },
         mode: (what & 4 != 0).then_some(mode as u32),
     };
@@ -173,8 +173,8 @@ fn sealed_and_changed(mut input: Input<'_>) {
     change(&mut changes, &mut changed, 16, 4);
     if !changed.starts_with(&sealed[..length]) {
         let Some(header) = read_twice(&changed) else { return };
-        // The changed cost may be any cost that the format allows. Hashing with the changed cost could take too long,
-        // so the passphrase is not tried.
+        // The changed cost parameters may have any values that the format allows. Hashing with these parameters could
+        // take too long, so the passphrase is not tried.
         if header
             .stanzas()
             .iter()

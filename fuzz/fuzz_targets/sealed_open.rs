@@ -1,7 +1,8 @@
-//! Opening a sealed file: all ways of opening agree and return the data. For a changed file, all ways of opening return
-//! at most whole segments from the beginning of the file. Padding is removed only if it is right.
+//! Opening a sealed file: all ways of opening agree and return the data. For a changed file, opening returns only whole
+//! segments from the beginning of the file, if anything. Padding is removed only if its bytes are valid.
 //!
-//! Input: the writer of the file and its options, the sizes of the pieces, changes to the file, and the data.
+//! Input: the function that writes the file and its options, the sizes of the pieces, changes to the file, and the
+//! data.
 #![no_main]
 
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
@@ -13,7 +14,7 @@ use deadpan_fuzz::{Cuts, Input, Pieces, change};
 use deadpan_seal::floe::{self, OVERHEAD, Parameters};
 use deadpan_seal::{Header, Identity, Opened, Recipient, Sealing, Work};
 
-/// The shortest segments that a sealed file can have.
+/// The length of the shortest segments that the format allows.
 const SEGMENT: usize = 4096;
 
 fuzz_target!(|data: &[u8]| {
@@ -42,7 +43,7 @@ fn identity() -> [Identity; 1] {
     [Identity::Key(sealed::identity().clone())]
 }
 
-/// A file, the plaintext of its segments, and the data. There are no data if the padding is wrong.
+/// A file, the plaintext in its segments, and the data without padding. `data` is `None` if the padding is not valid.
 struct Case {
     file: Vec<u8>,
     inside: Vec<u8>,
@@ -122,7 +123,7 @@ impl Case {
     }
 }
 
-/// Adds padding: a mark and as many zeros as needed.
+/// Adds padding: the byte 0x80, and then as many zeros as needed.
 fn pad(data: &mut Vec<u8>) {
     data.push(0x80);
     data.resize(padme(data.len() as u64).expect("short") as usize, 0);

@@ -1,9 +1,8 @@
-//! Reading the record of a header that was being overwritten by another header: it never panics. A record is the same
-//! after writing and reading it. The verdict of the record about each header is the same as the verdict of a comparison
-//! byte by byte.
+//! Reading any record (sidecar), which is written while one header overwrites another, never panics. A record is the
+//! same after writing and reading it. For each header, the record gives the same answer as a comparison byte by byte.
 //!
-//! Input: a record that is used unchanged. Or, after the byte `S`, the fields of a record: the target makes the record,
-//! and then cuts or changes it.
+//! Input: a record that is used unchanged. Or the byte `S` and the fields of a record: the target makes the record, and
+//! then cuts or changes it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! The digests of signed messages: hashing a message in any pieces gives the digest that AWS-LC computes for the whole
+//! Digests of signed messages: for all sizes of the pieces, hashing gives the digest that AWS-LC computes for the whole
 //! message.
 //!
 //! Input: pieces, each of which begins with its length.
@@ -14,7 +14,7 @@ fuzz_target!(|data: &[u8]| {
     for (hash, reference) in [(Hash::Sha512, &SHA512), (Hash::Sha256, &SHA256)] {
         let (mut input, mut whole, mut hasher) = (Input(data), Vec::new(), Hasher::new(hash));
         while !input.0.is_empty() {
-            // If a piece is longer than the rest of the input, the piece repeats the bytes of the rest.
+            // If a piece is longer than the rest of the input, the rest is repeated until the piece is full.
             let length = input.place() % 1500;
             let piece: Vec<u8> = input.0.iter().copied().cycle().take(length).collect();
             input.0 = input.0.get(length..).unwrap_or_default();

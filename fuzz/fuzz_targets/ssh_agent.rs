@@ -1,6 +1,8 @@
-//! Any answers of an SSH agent: the client never panics and never hangs. A signature that the client returns is right.
+//! For any answers of an SSH agent, the client never panics and never hangs. A signature that the client returns is
+//! valid.
 //!
-//! Input: the length of the list of keys in 2 bytes, the list, and the answer to the request for a signature.
+//! Input: two bytes with the length of the agent's list of keys, the list, and the answer to the request for a
+//! signature.
 #![no_main]
 
 use std::io::{Read, Write};
@@ -29,7 +31,7 @@ static AGENT: LazyLock<(Agent, tempfile::TempDir)> = LazyLock::new(|| {
             let mut request = vec![0; u32::from_be_bytes(head) as usize];
             stream.read_exact(&mut request).expect("a request");
             let answer = ANSWER.lock().expect("no panic").clone();
-            // The write may fail, because the client may have closed the connection after reading enough.
+            // Writing may fail, because the client may close the connection as soon as it has read enough.
             let _ = stream.write_all(&answer);
         }
     });

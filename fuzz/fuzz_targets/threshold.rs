@@ -1,8 +1,7 @@
-//! Thresholds: a header is read exactly if its shares are one complete group in order. A changed header never opens. A
-//! share opens a file exactly if it is one of the shares of this file.
+//! Thresholds: a header is accepted exactly if its shares are one complete group in the right order. A changed header
+//! never opens. A share opens a file exactly if it is one of the shares of this file.
 //!
-//! Input: after `H`, changes to a header; after `S`, a share; otherwise the entries of a header, with the numbers of
-//! each entry.
+//! Input: after `H`, changes to a header; after `S`, a share; otherwise the entries of a header, each with its numbers.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -50,7 +49,7 @@ fn share(bytes: &[u8]) {
     let (header, keys) = file();
     let header = Header::read(&header[..]).expect("a header");
     let own = header.shares(keys).expect("three shares");
-    // The fuzzer cannot know the number of the group, so zeros in the input stand for this number.
+    // The fuzzer cannot guess the group's number, so zeros in the input are replaced by this number.
     let mut bytes = bytes.to_vec();
     if bytes.len() == Share::LENGTH && bytes[19..51] == [0; 32] {
         bytes[19..51].copy_from_slice(&own[0].to_bytes()[19..51]);
@@ -63,7 +62,7 @@ fn share(bytes: &[u8]) {
     assert!(is_own || matches!(with_it, Err(Error::Share(_))), "a share that nobody made");
 }
 
-/// Tests entries with numbers that the fuzzer chooses. Reading the header succeeds exactly if the simple rule in
+/// Tests entries with numbers that the fuzzer chooses. The header is accepted exactly if the simple rule in
 /// [`is_group`] allows the numbers.
 fn entries(mut input: Input<'_>) {
     let count = usize::from(input.byte() % 8);

@@ -1,8 +1,8 @@
-//! The trailer of a signed file, with parts that open correctly. For any contents of these parts, opening never panics,
-//! all ways of opening agree, and no way of opening succeeds without a right signature.
+//! The trailer of a signed file, whose sealed parts have valid authentication codes. For any contents of these parts,
+//! opening never panics, and all ways of opening succeed or fail together, never without a valid signature.
 //!
-//! The first byte of the input says what to do. The changes follow, then the length of the data. If the contents of the
-//! signature box are to be wrong, the contents follow at the end.
+//! The first byte of the input determines the test. Then come the changes, and then the length of the data. If the test
+//! uses wrong contents for the signature box, these contents are at the end of the input.
 #![no_main]
 
 use std::io::Cursor;

@@ -1,6 +1,6 @@
-//! Unpadding any bytes with any scheme and block: three ways of unpadding agree with the reference.
+//! Unpadding any bytes with any scheme and block: three ways of unpadding give the same result as the reference.
 //!
-//! Input: the scheme, the length of a block, the way to change the bytes, then the bytes.
+//! Input: the scheme, the length of a block, how to change the bytes, and then the bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -40,7 +40,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Returns the bytes unchanged, filled up to whole blocks, or with valid padding in which one byte is changed.
+/// Returns the bytes unchanged, or extended to whole blocks, or with valid padding in which one byte is changed.
 fn padded(input: &mut Input<'_>, scheme: Scheme, block: usize) -> Vec<u8> {
     let kind = input.byte() % 4;
     let (place, change) = if kind > 1 { (usize::from(input.byte()) % block, input.byte()) } else { (0, 0) };
@@ -76,7 +76,7 @@ fn good_byte(scheme: Scheme, place: u8, count: u8, data: &[u8]) -> u8 {
     }
 }
 
-/// Returns whether the scheme accepts any run of one byte as padding, and so accepts more paddings than it makes.
+/// Returns whether the scheme accepts every run of one byte as padding, although it does not make all these runs.
 fn is_free(scheme: Scheme) -> bool {
     matches!(scheme, Scheme::ArbitraryTail | Scheme::NotLast)
 }

@@ -2,8 +2,8 @@
 
 use crate::Input;
 
-/// Changes `bytes` up to three times. A change concerns a bit, the length, or the order of blocks of `unit` bytes, the
-/// first of which begins at `begin`. The changes may cancel each other.
+/// Changes `bytes` up to three times. A change flips a bit, changes the length, or changes the order of blocks of
+/// `unit` bytes, which begin at the offset `begin`. The changes may cancel each other.
 pub fn change(input: &mut Input<'_>, bytes: &mut Vec<u8>, begin: usize, unit: usize) {
     for _ in 0..input.byte() % 4 {
         let (kind, place) = (input.byte(), input.place());

@@ -9,7 +9,8 @@ use crate::Input;
 pub struct Cuts(Vec<usize>);
 
 impl Cuts {
-    /// Takes up to seven sizes from the front of `input`. A size is at most two blocks of a stream, and often small.
+    /// Takes up to seven sizes from the beginning of `input`. A size is at most two blocks of a stream, and is often
+    /// small.
     pub fn new(input: &mut Input<'_>) -> Self {
         let count = input.byte() % 8;
         let sizes =
@@ -17,7 +18,7 @@ impl Cuts {
         Self(sizes.collect())
     }
 
-    /// Cuts `bytes` into pieces, or into one piece if no size is above zero.
+    /// Cuts `bytes` into pieces of these sizes, or into one piece if all sizes are zero.
     pub fn pieces<'a>(&self, mut bytes: &'a [u8]) -> Vec<&'a [u8]> {
         let mut pieces = Vec::new();
         if self.0.iter().any(|size| *size > 0) {
@@ -35,7 +36,7 @@ impl Cuts {
         pieces
     }
 
-    /// Returns the sizes above zero, repeated without end.
+    /// Returns the sizes that are not zero, repeated without end.
     pub fn sizes(&self) -> impl Iterator<Item = usize> {
         let some: Vec<_> = self.0.iter().copied().filter(|size| *size > 0).collect();
         let some = if some.is_empty() { vec![100] } else { some };
@@ -43,7 +44,7 @@ impl Cuts {
     }
 }
 
-/// A reader that returns at most a piece at a time, and fails with `Interrupted` if a piece is empty.
+/// A reader that returns at most one piece at a time, and fails with `Interrupted` if a piece is empty.
 #[derive(Debug)]
 pub struct Pieces<'a>(std::vec::IntoIter<&'a [u8]>);
 

@@ -1,18 +1,18 @@
-//! Takes a test case from the front of the fuzzer's bytes.
+//! Takes a test case from the beginning of the fuzzer's bytes.
 
 use deadpan_base64::Alphabet;
 use deadpan_base64::stream::BLOCK;
 
-/// The rest of the fuzzer's bytes. Zeros follow an input that is too short. Plain text is used unchanged, so seeds can
-/// be written by hand.
+/// The rest of the fuzzer's bytes. If the input is too short, it is extended by zeros. Plain text is used unchanged, so
+/// seeds can be written by hand.
 #[derive(Clone, Debug)]
 pub struct Input<'a>(pub &'a [u8]);
 
-/// [`Input::text`] replaces bytes from 0xf0 on by these characters: padding, white space, symbols of either alphabet,
-/// and similar characters.
+/// [`Input::text`] replaces bytes of at least 0xf0 by these characters: padding, white space, symbols of either
+/// alphabet, and similar characters.
 const NOT_QUITE_SYMBOLS: &[u8; 16] = b"== \n\r\t\x0b\x0c+/-_@[{\xc1";
 
-/// [`Input::pem`] replaces bytes from 0xe0 on by these texts.
+/// [`Input::pem`] replaces bytes of at least 0xe0 by these texts.
 const PEM_WORDS: [&str; 32] = [
     "-----BEGIN ",
     "-----END ",
@@ -77,30 +77,30 @@ impl<'a> Input<'a> {
         std::mem::take(&mut self.0)
     }
 
-    /// Takes the rest as bytes to encode. The first byte says whether a long run of other bytes comes before the bytes
-    /// to encode, so that the kernels for long inputs run.
+    /// Takes the rest as bytes to encode. The first byte determines whether a long run of other bytes is inserted
+    /// before the bytes, so that the kernels for long inputs run.
     pub fn bytes(&mut self) -> Vec<u8> {
         let front = if self.byte() & 1 == 1 { self.word() % 3000 } else { 0 };
-        // The pattern repeats only after 256 bytes, which is more than a kernel takes at once.
+        // The inserted bytes repeat only after 256 bytes, which is more than a kernel processes at once.
         let mut bytes: Vec<u8> = (0..front).map(|place| (place * 37) as u8).collect();
         bytes.extend_from_slice(self.rest());
         bytes
     }
 
-    /// Takes the rest as a text to decode. The first byte says whether valid symbols come before the text: none, any
-    /// number, or as many as move the rest to the border of a stream's block. The first byte also says whether most of
-    /// the other bytes become symbols.
+    /// Takes the rest as a text to decode. The first byte determines how many valid symbols are inserted before the
+    /// text: none, any number, or as many as move the text to the end of a stream's block. The first byte also
+    /// determines whether most of the other bytes are converted to symbols.
     pub fn text(&mut self, alphabet: Alphabet) -> Vec<u8> {
         let symbols = alphabet.symbols();
         let kind = self.byte();
         let front = match kind & 5 {
             1 => self.word() % 10_000,
-            // The text begins up to seven symbols before the first or the second border of a block.
+            // The text begins up to seven symbols before the end of the first or second block.
             5 => BLOCK * (1 + usize::from(kind >> 6 & 1)) - usize::from(kind >> 3 & 7),
             _ => 0,
         };
         let mut text: Vec<u8> = symbols.iter().copied().cycle().take(front).collect();
-        // The last symbols before the text leave no trailing bits if the text begins with `=`.
+        // The last two inserted symbols stand for zeros, so a text that begins with `=` has no trailing bits.
         let end = front.saturating_sub(2);
         text[end..].fill(symbols[0]);
         text.extend(self.rest().iter().map(|&byte| match byte {
@@ -111,7 +111,7 @@ impl<'a> Input<'a> {
         text
     }
 
-    /// Takes the rest as a text that contains the words of PEM.
+    /// Takes the rest of the input as a text that contains words of PEM.
     pub fn pem(&mut self) -> Vec<u8> {
         let mut text = Vec::new();
         for byte in self.rest() {

@@ -1,6 +1,6 @@
 //! Code that the fuzz targets share: functions that turn bytes into test cases, and simple references.
 //!
-//! Branch-free code gives the fuzzer no guidance, because a valid symbol reaches no new edge in the code. So
+//! Branch-free code gives the fuzzer no feedback, because a valid symbol reaches no new branch in the code. So
 //! [`Input::text`] and [`Input::pem`] make inputs that are almost valid, and the jumps of the references guide the
 //! fuzzer.
 
@@ -30,7 +30,7 @@ pub fn is_untouched(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == CANARY)
 }
 
-/// Returns whether each byte of the buffer is unchanged or wiped.
+/// Returns whether each byte of the buffer is either unchanged or wiped.
 #[must_use]
 pub fn is_wiped(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == CANARY || *byte == 0)

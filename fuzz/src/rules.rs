@@ -1,4 +1,4 @@
-//! The configurations of the base64 codec, as data that a reference can read.
+//! The configurations of the base64 codec, in a form that a reference implementation can use.
 
 use deadpan_base64::{Alphabet, Base64, Padding};
 
@@ -11,7 +11,7 @@ pub struct Rules {
     pub padding: Padding,
     /// Whether white space is skipped.
     pub skip_white_space: bool,
-    /// Whether the unused bits of the last symbol may be set.
+    /// Whether the unused bits of the last symbol may be one.
     pub ignore_trailing_bits: bool,
 }
 
@@ -21,8 +21,8 @@ impl Rules {
         (0..32).filter(|number| number & 6 != 6).map(Self::from_byte)
     }
 
-    /// Takes a configuration from the low five bits of a byte: `@` stands for the strict standard configuration, and
-    /// `H` for the standard configuration that skips white space.
+    /// Makes a configuration from the low five bits of a byte: the byte `@` gives the strict standard configuration,
+    /// and the byte `H` gives the standard configuration that skips white space.
     #[must_use]
     pub fn from_byte(byte: u8) -> Self {
         Self {

@@ -130,7 +130,7 @@ class Check:
     def several_recipients(self):
         passphrase = self.file("passphrase", b"correct horse\n")
         modern = [kind for kind in MODES if kind not in ("X25519", "P-256")]
-        # The program combines a classical recipient with other recipients only if an option allows it.
+        # The program seals to a classical recipient and to other recipients at once only if an option allows it.
         for kinds, who, options in (
             (modern, passphrase, []),
             (["X25519", "P-256"], None, []),
@@ -170,11 +170,12 @@ class Check:
             data, sealed = self.seal(10, passphrase=self.file("passphrase", typed + b"\n"))
             for other in (composed, decomposed, mixed):
                 self.opens(sealed, data, "--passphrase-file", self.file("passphrase", other + b"\n"))
-            # The file is sealed only to the NFC form, so a reader that knows no forms opens it with the NFC bytes.
+            # The program seals to the NFC form (Unicode normalization), so a reader that does not normalize opens the
+            # file with the NFC bytes.
             head = header.read(Memory(sealed.read_bytes()))
             ((kind, body),) = head.recipients
             head.verify(recipients.with_bytes(kind, body, composed))
-            # A file of another writer may be sealed to the bytes as they were typed.
+            # Another program may seal a file to the bytes of the passphrase as they were typed.
             raw = writer.to_passphrase(typed, foreign.KEY)
             sealed = self.file("foreign", foreign.seal(b"data", recipients=[raw]))
             for other in (composed, decomposed, mixed):
@@ -247,7 +248,7 @@ class Check:
             _, sealed = self.seal(1000, public=[public], options=[f"--sign={signer}"])
             both.append(sealed.read_bytes())
         end = 32 + 28 + 4096 + 28 + 44
-        # The footer: the number of segments, which is 1, and the length of the box.
+        # The numbers in the footer: the number of segments, which is 1, and the length of the box.
         numbers = both[0][-44:-32]
         expect(both[1][-44:-32], numbers)
         end = 32 + 28 + int.from_bytes(numbers[8:], "big") + 44
@@ -302,7 +303,7 @@ class Check:
         A passphrase is hashed in each try, so it is tried at few places.
         """
         whole = sealed.read_bytes()
-        # The line end after armor is the only byte that may be missing.
+        # Only the line end after armor may be missing.
         last = len(whole.rstrip(b"\n")) - 1
         places = {0, 9, 13, 15, 17, 100, 400, last // 2, last - 17, last}
         if "--passphrase-file" in options:

@@ -117,7 +117,7 @@ def passphrases() -> Iterator[tuple[str, bytes]]:
         ((1 << 18) + 1, 64, 1),
     ]
     for m, t, p in edges:
-        # The recipient for the key comes first, so that no reader hashes the passphrase.
+        # The recipient that the key opens comes first, so that no reader hashes the passphrase.
         cost = number(m, 4) + number(t, 4) + number(p, 4)
         yield f"a passphrase at {m} KiB, {t} passes, {p} lanes", seal(recipients=[mine(), good[:4] + cost + good[16:]])
 
@@ -167,7 +167,8 @@ def payloads() -> Iterator[tuple[str, bytes]]:
                 f"{count} full segments of {segment}, an empty one",
                 seal(random(count * step), payload=Payload(segment, empty_last=True)),
             )
-        # The data are long enough for several threads, and the threads' parts begin and end at any segment.
+        # The data are so long that several threads work on them, and the part of a thread can begin and end at any
+        # segment.
         hidden = writer.padded(random(9_000_001))
         yield (
             f"many segments of {segment}, length hidden",

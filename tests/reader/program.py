@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-# The kinds of keys, and the option that requests each kind.
+# The kinds of keys, each with the option that chooses it.
 MODES = {
     "X25519": ["--mode", "ecc"],
     "P-256": ["--mode", "ecc", "--curve", "p256"],

@@ -38,7 +38,7 @@ class Hpke(unittest.TestCase):
         seen = set()
         for vector in json.loads((VECTORS / "hpke-pq" / "test-vectors.json").read_text()):
             kind = KINDS.get(vector["kem_id"])
-            # In the vectors, the private keys of the curves come from a derivation that no sealed file uses.
+            # In the test vectors, the private keys of the curves are derived in a way that no sealed file uses.
             if kind is None or vector["kem_id"] < 0x40:
                 continue
             with self.subTest(kem=hex(vector["kem_id"]), kdf=vector["kdf_id"]):
@@ -87,7 +87,8 @@ class Keys(unittest.TestCase):
 
 class Padme(unittest.TestCase):
     def test_lengths(self):
-        # These numbers were computed by hand from the rule: 9 has e = 3 and s = 2, and therefore steps of 2.
+        # These numbers were computed by hand from the rule: for 9, e = 3 and s = 2, so the length is rounded to a
+        # multiple of 2.
         by_hand = {
             0: 0,
             1: 1,

@@ -1,28 +1,30 @@
 //! `cargo xtask asm`: follows every secret through the machine code that the compiler made.
 //!
-//! The audited library (`audit/`) exports functions that call the crates. The name of each function says which
-//! arguments are secret, and whether the function must pass (`ok_`) or is a planted leak that must be found (`bad_`). A
-//! static taint analysis follows each function through every call, at every optimization level. The analysis reports
-//! jumps, addresses, divisions and library calls that depend on a secret. Memory behind pointers is secret, and
-//! constants in the object are public. A byte of the stack is secret, except if the code stored a public value there.
+//! The audited library (`audit/`) exports functions that call the crates. The name of each function states which
+//! arguments are secret, and whether the function must pass (`ok_`) or contains an intentional leak that must be found
+//! (`bad_`). A static taint analysis follows each function through every call, at every optimization level. The
+//! analysis reports jumps, addresses, divisions and library calls that depend on a secret. Memory behind pointers is
+//! secret, and constants in the object are public. A byte of the stack is secret, except if the code stored a public
+//! value there.
 //!
-//! If the analysis cannot distinguish two arrays on the stack, it reports too much. An array of constants that is
-//! indexed in the same frame as an array of secrets counts as secret. At levels 1, s and z, this happens with
-//! `[0, 1, 2, 3].map(...)` if the compiler does not inline the closure. In such code, write each step separately,
+//! If the analysis cannot distinguish two arrays on the stack, it also reports correct code. An indexed array of
+//! constants is treated as secret if the same frame has an indexed array of secrets. At levels 1, s and z, this happens
+//! with `[0, 1, 2, 3].map(...)` if the compiler does not inline the closure. In such code, write each step separately,
 //! without `map`. A masked vector store to an array that is shorter than the vector also causes a false report. The
 //! first finding is usually the cause of the other findings.
 //!
-//! In doubt, the analysis reports. The analysis has the following gaps, which the tests under Valgrind cover. Among the
-//! instructions whose time depends on their operands, the analysis knows only division, square root and x87. For
-//! example, it does not know `pdep` on old AMD CPUs. It does not model speculation. The analysis assumes that a store
-//! of a secret through an index or an unknown pointer reaches arrays and not variables. The analysis treats bytes that
-//! were stored from a whole register as spilled variables, and assumes that no other store reaches these bytes. The
-//! analysis therefore misses an array that is first filled with public values from registers, then overwritten with
-//! secrets in a loop, and then read at a fixed place. If `memset` or `memcpy` filled an array, the analysis also
-//! assumes that an index into this array, or a pointer that a loop moves, stays inside the array. The analysis loses a
-//! stack pointer that passes through a vector register or a 32-bit register. The analysis treats mutable statics as
-//! public, like constants. The analysis reads only code that the exported functions reach. Generic code is audited only
-//! for the types that these functions use. The analysis does not follow landing pads, which run during unwinding.
+//! In doubt, the analysis reports. The analysis has the following gaps, which the tests under Valgrind cover. The
+//! analysis treats only division, square root and x87 as instructions whose time depends on their operands. For
+//! example, it ignores the varying time of `pdep` on old AMD CPUs. It does not model speculation. The analysis assumes
+//! that a store of a secret through an index or an unknown pointer reaches arrays and not variables. The analysis
+//! treats bytes that were stored from a whole register as spilled variables, and assumes that no other store reaches
+//! these bytes. The analysis therefore misses an array that is first filled with public values from registers, then
+//! overwritten with secrets in a loop, and then read at a fixed offset. If `memset` or `memcpy` filled an array, the
+//! analysis also assumes that an index into this array, or a pointer that a loop moves, stays inside the array. The
+//! analysis loses a stack pointer that passes through a vector register or a 32-bit register. The analysis treats
+//! mutable statics as public, like constants. The analysis reads only code that the exported functions reach. Generic
+//! code is audited only for the types that these functions use. The analysis does not follow landing pads, which run
+//! during unwinding.
 
 mod audit;
 mod build;
@@ -96,7 +98,7 @@ impl Request {
                 _ => return Err(format!("unknown option `{option}`\nhint: {USAGE}")),
             }
         }
-        // A listing shows only one level, and a library that is already built has only one level.
+        // A listing shows only one optimization level, and a library that is already built has only one level.
         if request.show.is_some() || request.library.is_some() {
             request.levels.truncate(1);
         }

@@ -1,9 +1,9 @@
 //! Part of `cargo xtask layers`. Only crates/disk accesses the file system. No other crate opens a file or a folder by
-//! a path, or changes names. The reason: if code looks up a path twice, the path can lead to another file the second
-//! time.
+//! a path, or changes the names of files. The reason: if code uses a path twice, the path can lead to another file the
+//! second time.
 
-/// The crates that must access files through crates/disk. `lab` and `picture` are exceptions: they read files that the
-/// user names, or write reports to separate folders.
+/// The crates that must access files through crates/disk. The crates `lab` and `picture` are exceptions: they read the
+/// user's files, or write reports to separate folders.
 const CRATES: [&str; 7] = ["bind", "capi", "cli", "files", "fleet", "pack", "remote"];
 
 /// Code that accesses files without crates/disk.
@@ -17,7 +17,7 @@ const APART: [(&str, &str); 4] = [
     ("crates/remote/src/profile.rs", "settings of other tools, which are only read"),
 ];
 
-/// Returns the places that access files without crates/disk, and the exceptions that are no longer needed.
+/// Returns the places that access files without crates/disk, and the exceptions for code that no longer exists.
 pub(crate) fn faults(sources: &[(String, String)]) -> Vec<String> {
     let mut faults = Vec::new();
     for (file, source) in sources {
@@ -46,8 +46,8 @@ fn around(source: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (number, line) in code.lines().enumerate() {
         let line = line.split("//").next().unwrap_or_default();
-        // Code may use a file that is already open. Such code needs only the type `File`, so imports of this type are
-        // allowed.
+        // Code in other crates may use a file that is already open. Such code needs only the type `File`, so imports of
+        // this type are allowed.
         let rest = line.replace("std::fs::File;", "").replace("std::fs::File)", "").replace("std::fs::File,", "");
         let what = AROUND.iter().find(|word| rest.contains(**word)).copied();
         let what = what.or_else(|| (rest.contains("std::fs") || rest.contains(" fs::")).then_some("std::fs"));

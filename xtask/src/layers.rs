@@ -1,5 +1,5 @@
-//! `cargo xtask layers` checks three rules. Crates depend only on the crates that docs/ARCHITECTURE.md allows, a wing
-//! of a crate depends only on the wings after it, and only crates/disk opens files.
+//! `cargo xtask layers` checks three rules. Crates depend only on the crates that docs/ARCHITECTURE.md allows, a module
+//! group (wing) of a crate depends only on later groups, and only crates/disk opens files.
 
 use std::collections::BTreeSet;
 
@@ -70,7 +70,7 @@ pub(crate) fn run() -> Result<Outcome, String> {
     Ok(if between.len() + inside.len() + around.len() + undrawn.len() == 0 { Outcome::Clean } else { Outcome::Found })
 }
 
-/// Reports the arrows of [`ARROWS`] that the page does not show, or shows differently.
+/// Reports the dependencies in [`ARROWS`] that docs/ARCHITECTURE.md does not show, or shows differently.
 fn undrawn(page: &str) -> Vec<String> {
     let crates = ARROWS.iter().map(|(name, uses)| match uses {
         [] => format!("{name} ──► none of our crates"),

@@ -7,8 +7,8 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemUse, UseTree};
 
-/// The maximum number of re-exports that are followed. Without this limit, two re-exports that name each other would
-/// cause an endless recursion.
+/// The maximum number of re-exports that are followed. Without this limit, two re-exports that refer to each other
+/// would cause an endless recursion.
 const DEPTH: usize = 8;
 
 /// The path of a module from the crate's root. The path of `lib.rs` is empty.
@@ -17,9 +17,9 @@ pub(crate) type Path = Vec<String>;
 /// The contents of one file.
 #[derive(Debug, Default)]
 pub(crate) struct Module {
-    /// The paths that the file names, from the crate's root.
+    /// The paths that occur in the file's code, relative to the crate's root.
     named: BTreeSet<Path>,
-    /// The names that the file imports, each with the path to which the name refers.
+    /// The names that the file imports, each with the path of the imported item.
     imported: BTreeMap<String, Path>,
     /// The lengths of the functions in the file, in lines.
     pub(crate) functions: Vec<usize>,
@@ -32,8 +32,8 @@ pub(crate) struct Module {
 pub(crate) struct Modules(BTreeMap<Path, Module>);
 
 impl Modules {
-    /// Reads the files of a crate. `sources` has the path of each file, from the crate's `src`, and the text of the
-    /// file.
+    /// Reads the files of a crate. For each file, `sources` contains the path, relative to the crate's `src` folder,
+    /// and the text.
     pub(crate) fn read<'a>(sources: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
         let mut parsed = BTreeMap::new();
         for (file, source) in sources {
@@ -63,7 +63,8 @@ impl Modules {
         named.map(|named| self.holder(named, DEPTH)).filter(|holder| holder != path).collect()
     }
 
-    /// Returns the module that contains the item which a path names. The function follows imports on the way.
+    /// Returns the module that contains the item with the path `named`. The function follows imports that are a part of
+    /// the path.
     fn holder(&self, named: &[String], depth: usize) -> Path {
         let mut at = Path::new();
         for (index, name) in named.iter().enumerate() {
@@ -108,7 +109,7 @@ fn reached<'a>(imports: &'a BTreeMap<&Path, BTreeSet<Path>>, from: &'a Path) -> 
     reached
 }
 
-/// Returns the path of the module in a file. `file` is the path of the file from the crate's `src`.
+/// Returns the path of the module in a file. `file` is the path of the file, relative to the crate's `src` folder.
 fn path_of(file: &str) -> Path {
     let stem = file.strip_suffix(".rs").unwrap_or(file);
     let stem = stem.strip_suffix("/mod").unwrap_or(stem);
@@ -139,8 +140,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Converts a path in this file to a path from the crate's root. Returns `None` if the path leads outside of the
-    /// crate.
+    /// Converts a path in this file to a path that begins at the crate's root. Returns `None` if the path leads outside
+    /// of the crate.
     fn resolve(&self, names: &[String]) -> Option<Path> {
         let first = names.first()?.as_str();
         let mut base = self.path.clone();
@@ -182,7 +183,7 @@ impl Reader<'_> {
         self.module.named.insert(path);
     }
 
-    /// Searches for paths in the tokens of a macro call. The parser does not parse these tokens.
+    /// Searches for paths in the tokens of a macro call. The parser does not look for paths in these tokens.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;

@@ -75,7 +75,7 @@ fn texts(root: &Path) -> Result<Texts, String> {
     let listed = listed.map_err(|error| format!("cannot run git: {error}"))?.stdout;
     let mut texts = Texts::default();
     for name in String::from_utf8_lossy(&listed).split('\0').filter(|name| !name.is_empty()) {
-        // A file that was removed but is still tracked by git does not count. Files with binary data do not count
+        // A file that was deleted but that git still tracks is not counted. Files with binary data are not counted
         // either.
         let Some(text) = std::fs::read(root.join(name)).ok().and_then(|text| String::from_utf8(text).ok()) else {
             continue;

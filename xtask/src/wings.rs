@@ -1,22 +1,24 @@
-//! Part of `cargo xtask layers`. Inside a crate, a wing may import only from the wings after it.
+//! Part of `cargo xtask layers`. Inside a crate, a module group (wing) may import only from later groups in its list.
 
 use crate::modules::{Modules, Path};
 use crate::workspace;
 
-/// A crate with wings. A wing may import from itself and from the wings after it in the list. The root may import from
-/// all wings.
+/// A crate with wings. A module group (wing) may import from itself and from later groups in the list. The root may
+/// import from all wings.
 struct House {
     name: &'static str,
     wings: &'static [Wing],
-    /// Modules at the root from which every wing may import, such as the module with the errors of the crate.
+    /// Modules at the root from which every module group (wing) may import, such as the module with the errors of the
+    /// crate.
     shared: &'static [&'static str],
-    /// The maximum number of modules at the root, including the wings.
+    /// The maximum number of modules at the root, including the module groups (wings).
     at_root: usize,
     /// The maximum number of files that may import each other in a circle.
     circle: usize,
 }
 
-/// Modules with a common purpose. A wing is a folder of the crate's `src`, or several modules at the root.
+/// Modules with a common purpose. A wing is a group of modules: a folder of the crate's `src`, or several modules at
+/// the root.
 struct Wing {
     name: &'static str,
     modules: &'static [&'static str],
@@ -43,7 +45,7 @@ const HOUSES: [House; 4] = [
             Wing { name: "key", modules: &["key"] },
             Wing { name: "primitive", modules: &["primitive"] },
         ],
-        // This module contains the errors of all wings.
+        // This module contains the errors of all module groups (wings).
         shared: &["error"],
         at_root: 6,
         circle: 112,
@@ -106,8 +108,8 @@ const HOUSES: [House; 4] = [
     },
 ];
 
-/// Returns the imports that lead in a wrong direction between wings, the crates with too many modules at the root, and
-/// the crates with a circle of too many files.
+/// Returns forbidden imports between module groups (wings), the crates with too many modules at the root, and the
+/// crates in which too many files import each other in a circle.
 pub(crate) fn faults(sources: &[(String, String)]) -> Result<Vec<String>, String> {
     let mut faults = Vec::new();
     for house in &HOUSES {
@@ -151,14 +153,14 @@ impl House {
 
     fn allows(&self, from: &Path, to: &Path) -> bool {
         match (self.rank(from), self.rank(to)) {
-            // The root may import from all modules of the crate.
+            // Modules at the root may import from all modules of the crate.
             (None, _) => true,
             (Some(from), Some(to)) => from <= to,
             (Some(_), None) => to.first().is_some_and(|name| self.shared.contains(&name.as_str())),
         }
     }
 
-    /// Returns the position of a module's wing in the list of wings, or `None` for a module at the root.
+    /// Returns the position of a module's group (wing) in the list of groups, or `None` for a module at the root.
     fn rank(&self, path: &Path) -> Option<usize> {
         let first = path.first()?;
         self.wings.iter().position(|wing| wing.modules.contains(&first.as_str()))
@@ -169,7 +171,7 @@ fn shown(path: &Path) -> String {
     if path.is_empty() { "lib".to_owned() } else { path.join("::") }
 }
 
-/// Returns the wings of each crate with wings, in the form in which docs/ARCHITECTURE.md shows them.
+/// Returns the module groups (wings) of each divided crate, in the form in which docs/ARCHITECTURE.md shows them.
 pub(crate) fn drawn() -> impl Iterator<Item = String> {
     HOUSES.iter().map(|house| {
         let names: Vec<&str> = house.wings.iter().map(|wing| wing.name).collect();

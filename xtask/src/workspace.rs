@@ -36,7 +36,8 @@ impl Workspace {
 /// The folders that contain code.
 const FOLDERS: [&str; 9] = ["crates", "audit", "bench", "bindings", "examples", "fuzz", "scripts", "tests", "xtask"];
 
-/// Returns the path from `root` and the text of every file with one of these extensions in the folders with code.
+/// Returns the path, relative to `root`, and the text of every file with one of these extensions in the folders that
+/// contain code.
 pub(crate) fn sources(root: &Path, endings: &[&str]) -> Result<Vec<(String, String)>, String> {
     let mut files = Vec::new();
     for folder in FOLDERS {
@@ -50,14 +51,14 @@ pub(crate) fn sources(root: &Path, endings: &[&str]) -> Result<Vec<(String, Stri
     files.iter().map(|path| Ok((path.strip_prefix(root).unwrap_or(path).display().to_string(), read(path)?))).collect()
 }
 
-/// Returns the files of a crate, with their paths from its `src`.
+/// Returns the files of a crate, with their paths relative to the crate's `src` folder.
 pub(crate) fn of_crate<'a>(sources: &'a [(String, String)], name: &str) -> Vec<(&'a str, &'a str)> {
     let folder = format!("crates/{name}/src/");
     sources.iter().filter_map(|(file, source)| Some((file.strip_prefix(&folder)?, source.as_str()))).collect()
 }
 
 /// Returns every shell script. A shell script is a file without an extension, or with the extension `.sh`, that begins
-/// with `#!` and names a shell. A file that other scripts source begins with a comment instead of `#!`.
+/// with `#!` and names a shell. A file that other scripts include with `source` begins with a comment instead of `#!`.
 pub(crate) fn scripts(root: &Path) -> Result<Vec<(String, String)>, String> {
     let mut files = Vec::new();
     for folder in ["bindings", "examples", "scripts", "tests"] {

@@ -1,11 +1,10 @@
-//! Tests the one-shot functions of `deadpan-base64`: every codec, with right and wrong text.
+//! Tests the one-shot functions of `deadpan-base64`: every codec, with valid and invalid text.
 
 use crate::plain;
 use crate::secret::{bytes, hide, lengths, show};
 use crate::tally::Tally;
 use deadpan_base64::{Alphabet, Base64, Error, Padding};
 
-/// Returns whether the codec writes `=`.
 pub(crate) fn is_padded(padding: Padding) -> bool {
     padding != Padding::Forbidden
 }
@@ -84,8 +83,8 @@ fn decoding(tally: &mut Tally, name: &str, codec: Base64, text: &[u8], plain: Op
     }
 }
 
-/// Tries a byte that is no symbol at both ends and in the middle, `=` in wrong places, and lengths that no valid text
-/// has.
+/// Tests a byte that is not a symbol (at both ends and in the middle), `=` in wrong positions, and lengths that no
+/// valid text has.
 fn wrong(tally: &mut Tally, name: &str, codec: Base64, text: &[u8]) {
     if text.is_empty() {
         return;
@@ -101,8 +100,8 @@ fn wrong(tally: &mut Tally, name: &str, codec: Base64, text: &[u8]) {
     decoding(tally, &format!("{name}, ==="), codec, &[&text[..symbols], b"==="].concat(), None);
 }
 
-/// Tries bits after the last byte. A strict codec refuses bits after the last byte, and a lenient codec accepts these
-/// bits.
+/// Tries bits after the last byte. If unused bits of the last symbol are set, a strict codec refuses the text, and a
+/// lenient codec accepts it.
 fn trailing_bits(tally: &mut Tally, name: &str, codec: Base64, plain: &[u8], text: &[u8]) {
     let (shift, bits) = match plain.len() % 3 {
         1 => (4, 0x30),

@@ -1,4 +1,4 @@
-//! Known leaks. If Valgrind does not report one of the known leaks, the results of the other cases have no meaning.
+//! Known leaks. If Valgrind does not report all of these known leaks, the results of the other cases are meaningless.
 
 use core::hint::black_box;
 
@@ -42,7 +42,7 @@ pub(crate) fn run(tally: &mut Tally) {
     }
 }
 
-/// The usual comparison, which stops at the first wrong byte.
+/// The common check, which stops at the first wrong byte.
 #[inline(never)]
 fn branchy_pkcs7(block: &[u8]) -> Option<&[u8]> {
     let count = usize::from(*block.last()?);

@@ -68,7 +68,7 @@ fn choices(tally: &mut Tally) {
     tally.case(format_args!("from_public"), || Choice::from_public(true).declassify() && Choice::TRUE.declassify());
 }
 
-/// Tries slices that are equal, slices that differ everywhere, and slices that differ only at one end.
+/// Tests slices that are equal, slices that differ everywhere, and slices that differ only at one end.
 fn slices<T>(tally: &mut Tally, a: &[T], b: &[T])
 where
     T: Plain + Clone + Copy + PartialEq + Default + Debug + CtEq + CtZero + CtAssign,
@@ -132,7 +132,7 @@ fn order(tally: &mut Tally, length: usize) {
 }
 
 fn wiping(tally: &mut Tally, length: usize) {
-    // Wiped memory is public, so a read of this memory needs no `show`.
+    // Wiped memory is public, so the result needs no `show`.
     tally.case(format_args!("wipe of {length} bytes"), || {
         let mut secret = hide(&bytes(length, 6));
         secret.as_mut_slice().wipe();

@@ -1,6 +1,6 @@
 //! The taint test. The test calls every public function with its secrets marked as undefined memory. Valgrind's
-//! memcheck then reports each jump and each address that depends on a secret. The test runs the same optimized code
-//! that is shipped.
+//! memcheck then reports each jump and each address that depends on a secret. The test runs the same optimized code as
+//! the released programs.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg deadpan_test" cargo build --profile dist --package deadpan-audit --bin taint

@@ -58,7 +58,7 @@ macro_rules! one {
         $tally.case(format_args!("{}", name("wipe")), || {
             let mut wiped = x;
             wiped.wipe();
-            // The result needs no `show`, because wiped zeros are public.
+            // Wiped numbers are public, so the result needs no `show`.
             wiped == 0
         });
     };

@@ -8,7 +8,7 @@ use deadpan_ct::declassify;
 use deadpan_ct::imp::valgrind;
 use deadpan_pad::{Error, Padding, Random, RandomError, Scheme, padme};
 
-// The reference implementation of the crate's tests, which works byte by byte.
+// The reference implementation from the tests of `deadpan-pad`, which works byte by byte.
 #[path = "../../../crates/pad/tests/it/reference/mod.rs"]
 mod reference;
 
@@ -105,7 +105,8 @@ fn removing(tally: &mut Tally, padding: Padding, padded: &[u8]) {
     });
 }
 
-/// Tries blocks that are not the result of padding: noise, one repeated byte, and valid padding with one changed byte.
+/// Tests blocks that are not the result of padding: random bytes, one repeated byte, and valid padding with one changed
+/// byte.
 fn wrong(tally: &mut Tally, padding: Padding, blocks: usize) {
     let block = usize::from(padding.block());
     let size = blocks * block;
@@ -131,9 +132,9 @@ fn wrong(tally: &mut Tally, padding: Padding, blocks: usize) {
     tally.case(format_args!("unpad_mut {name}"), || padding.unpad_mut(&mut secret[..part]) == Err(Error::NotBlocks));
 }
 
-/// Tries the two functions that contain a secret-dependent jump: the jump depends on whether the result is `None`. Both
-/// functions are `const`, and a `const` function cannot declassify a value. The test therefore expects one report,
-/// which the documentation of the functions mentions.
+/// Tests the two functions with a jump that depends on a secret: whether the result is `None`. Both functions are
+/// `const`, and a `const` function cannot declassify a value. The test therefore expects one report, for the jump that
+/// the documentation of the functions mentions.
 pub(crate) fn run_disclosing(tally: &mut Tally) {
     // `black_box` prevents inlining of the functions. If a function were inlined, a jump of the caller on `None` would
     // count as a jump of the crate.

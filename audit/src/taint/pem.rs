@@ -38,8 +38,8 @@ pub(crate) fn run(tally: &mut Tally) {
     ends(tally);
 }
 
-/// Decodes a block with the texts `around` the block: before its first line, after its first line, and after its last
-/// line. The whole text is secret; the tested code itself must declassify the public parts.
+/// Decodes a block that is surrounded by the texts in `around`: before its first line, after its first line, and after
+/// its last line. The test marks the whole text as secret; the tested code must declassify the public parts.
 fn decoding(tally: &mut Tally, name: &str, around: [&str; 3], body: &[u8], plain: Result<&[u8], Error>) {
     let [before, between, behind] = around.map(str::as_bytes);
     let text = hide(&[before, BEGIN.as_bytes(), between, body, END.as_bytes(), behind].concat());
@@ -57,7 +57,7 @@ fn decoding(tally: &mut Tally, name: &str, around: [&str; 3], body: &[u8], plain
     });
 }
 
-/// Tries texts without a block, and texts with half of a block.
+/// Tests texts without a block, and texts with half of a block.
 fn ends(tally: &mut Tally) {
     let secret = hide(&bytes(1000, 41));
     tally.case(format_args!("pem decode without a block"), || matches!(pem::decode(&secret), Err(Error::Missing)));

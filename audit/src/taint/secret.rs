@@ -4,7 +4,7 @@ use core::hint::black_box;
 
 use deadpan_ct::imp::{Plain, bytes_mut, valgrind};
 
-/// Returns lengths near each step length of each kernel, and lengths near the block lengths of streams.
+/// Returns lengths near the block lengths of kernels and of streams.
 pub(crate) fn lengths() -> impl Iterator<Item = usize> {
     (0..=130)
         .chain([191, 192, 193, 255, 256, 257, 300, 511, 512, 513, 767, 768, 769, 1023, 1024, 1025, 4095, 4096, 4097])
@@ -66,8 +66,8 @@ pub(crate) fn show_one<T: Plain + Copy>(number: T) -> T {
 #[allow(unsafe_code)]
 pub(crate) fn show_any<T: Copy>(value: T) -> T {
     let mut value = value;
-    // SAFETY: the slice covers exactly the bytes of the value. The code neither reads nor writes these bytes: it passes
-    // only their address and number to Valgrind.
+    // SAFETY: the slice covers exactly the bytes of the value. The code neither reads nor writes these bytes: it tells
+    // Valgrind only their address and number.
     valgrind::unpoison(unsafe { core::slice::from_raw_parts_mut((&raw mut value).cast(), size_of::<T>()) });
     black_box(value)
 }

@@ -1,4 +1,5 @@
-//! Tests the streams of `deadpan-base64` with pieces of any size, with and without `Read` and `Write`.
+//! Tests the streams of `deadpan-base64` with pieces of any size, through `Read` and `Write` and through their own
+//! methods.
 
 use std::io::{self, ErrorKind, Read, Write};
 

@@ -1,4 +1,4 @@
-//! Tests the functions of `deadpan-base64` for one symbol with every byte.
+//! For every byte value, tests the functions of `deadpan-base64` that convert one symbol.
 
 use crate::secret::{hide_one, show_one};
 use crate::tally::Tally;

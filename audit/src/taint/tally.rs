@@ -18,8 +18,8 @@ impl Tally {
         self.examine(name, 0, run);
     }
 
-    /// Runs a case whose result must be right, and which contains one documented jump. The function in the case cannot
-    /// declassify the condition of this jump.
+    /// Runs a case whose result must be right, and for which Valgrind must report one documented jump. The tested
+    /// function cannot declassify the condition of this jump.
     pub(crate) fn disclosing(&mut self, name: fmt::Arguments<'_>, run: impl FnOnce() -> bool) {
         self.examine(name, 1, run);
     }

@@ -6,10 +6,10 @@ use deadpan_picture::{Error, Label, Pixels};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
-    /// Templates change each sample to the nearest number that has the wanted low bits. A key determines which samples
-    /// a template changes.
+    /// A template changes each sample to the nearest number that has the wanted low bits. A key determines which
+    /// samples a template changes.
     Template,
-    /// Replacement puts the wanted low bits into as many random samples as a template would change.
+    /// Replacement overwrites the low bits of as many random samples as a template would change.
     Replacement,
 }
 
@@ -18,7 +18,8 @@ impl Way {
     pub const ALL: [Self; 2] = [Self::Template, Self::Replacement];
 }
 
-/// Hides data in a copy of a cover: `bits` bits in each sample, and `share` percent of the capacity.
+/// Hides data in a copy of a cover: `bits` is the number of bits in each sample, and `share` is a percentage of the
+/// capacity.
 pub fn embed(cover: &Pixels, way: Way, bits: u8, share: u32, seed: u64) -> Result<Pixels, Error> {
     let mut result = cover.clone();
     let random = &mut Random::new(seed ^ u64::from(bits) << 32 ^ u64::from(share) << 40);

@@ -2,11 +2,11 @@
 //! or `cargo bench -p deadpan-bench --bench picture_detectors -- [--covers N] [--photographs FOLDER] [--markdown
 //! FILE]`.
 //!
-//! The benchmark examines each cover without data, and again with data in 1, 5, 20 and 100 % of its capacity, at 1 to 4
-//! bits in each sample. Templates put the data into the cover. As a control, low-bit replacement puts the same amount
-//! of data as a template into the same number of samples. The detectors of low-bit replacement must find the data of
-//! this control. A detector raises an alarm if its score exceeds a threshold. 5 % of the covers without data have a
-//! score above this threshold.
+//! The benchmark examines each cover picture without data, and again with data in 1, 5, 20 and 100 % of its capacity,
+//! at 1 to 4 bits in each sample. Templates (the library's method) hide the data in the cover. As a control, the method
+//! *low-bit replacement* hides the same amount of data, in as many samples as a template changes. The detectors that
+//! look for low-bit replacement must find these data. A detector raises an alarm if its score exceeds a threshold,
+//! which 5 % of the covers without data exceed.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod embed;

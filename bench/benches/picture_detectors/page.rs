@@ -50,7 +50,7 @@ fn covers(page: &mut String, study: &Study) {
     );
 }
 
-/// Writes a table in which templates and the control have adjacent columns. For the control, the table has only the
+/// Writes a table with adjacent columns for templates and for the control. For the control, the table has only the
 /// detectors that look for low-bit replacement.
 fn both(page: &mut String, value: impl Fn(Treatment, usize) -> String) {
     let control = DETECTORS[..OF_REPLACEMENT].join(" | ");
@@ -68,7 +68,7 @@ fn both(page: &mut String, value: impl Fn(Treatment, usize) -> String) {
     }
 }
 
-/// Writes the results of templates for each kind of cover: the rates, and the areas under the curve.
+/// Writes the results of templates for each kind of cover: the detection rates, and the areas under the curve.
 fn kinds(page: &mut String, study: &Study) {
     let _ = writeln!(
         page,
@@ -108,7 +108,7 @@ fn noise(page: &mut String, study: &Study) {
     }
 }
 
-/// Formats a score with the sign that the detector originally computes. The study stores the scores of chi-square and
+/// Formats a score with the sign that the detector's definition gives. The study stores the scores of chi-square and
 /// HCF-COM with reversed signs.
 fn score(detector: usize, score: f64) -> String {
     match DETECTORS[detector] {

@@ -1,4 +1,4 @@
-//! Covers from a folder of real photographs.
+//! Cover pictures from a folder of real photographs.
 
 use std::error::Error;
 use std::fs::{self, File};

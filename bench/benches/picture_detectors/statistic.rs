@@ -1,9 +1,9 @@
 //! Thresholds, rates and their intervals.
 
-/// The share of the covers without data that may raise an alarm.
+/// The share of the covers (pictures without data) that may raise a false alarm.
 pub const FALSE_ALARMS: f64 = 0.05;
 
-/// Returns a threshold: at most 5 % of the given scores are higher.
+/// Returns a threshold that at most 5 % of the given scores exceed.
 pub fn threshold(scores: &[f64]) -> f64 {
     let mut sorted = scores.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -40,8 +40,8 @@ impl Rate {
     }
 }
 
-/// Returns the area under the curve of detections over false alarms. The area is the probability that a picture with
-/// data has a higher score than a cover. A tie counts half.
+/// Returns the area under the curve of the detection rate over the false alarm rate. The area is the probability that a
+/// picture with data has a higher score than a cover. A tie counts half.
 pub fn area(covers: &[f64], with_data: &[f64]) -> f64 {
     let wins = with_data.iter().flat_map(|one| {
         covers.iter().map(move |cover| match one.total_cmp(cover) {

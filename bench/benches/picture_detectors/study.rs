@@ -1,4 +1,4 @@
-//! The scores of all covers, without data and with data.
+//! The scores of all cover pictures, without data and with data.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct Treatment {
     pub way: Way,
     /// The number of bits in each sample.
     pub bits: u8,
-    /// The filled share of the cover's capacity, in percent.
+    /// The share of the cover's capacity that contains data, in percent.
     pub share: u32,
 }
 
@@ -30,7 +30,7 @@ pub struct Treatment {
 pub struct Outcome {
     /// The rate of alarms.
     pub rate: Rate,
-    /// The area under the curve of detections over false alarms.
+    /// The area under the curve of the detection rate over the false alarm rate.
     pub area: f64,
 }
 
@@ -40,7 +40,7 @@ pub struct Study {
     kinds: Vec<&'static str>,
     covers: Vec<Scores>,
     treated: BTreeMap<Treatment, Vec<Scores>>,
-    /// The lowest peak signal-to-noise ratio for each treatment of the covers.
+    /// For each treatment of the covers, the lowest peak signal-to-noise ratio.
     pub psnr: BTreeMap<Treatment, f64>,
 }
 
@@ -69,15 +69,15 @@ impl Study {
         kinds
     }
 
-    /// Returns the outcome of a detector. If `kind` is not `None`, only covers of this kind count, both for the outcome
-    /// and for the threshold.
+    /// Returns the outcome of a detector. If `kind` is not `None`, the outcome and the threshold are computed only from
+    /// covers of this kind.
     pub fn outcome(&self, detector: usize, treatment: Treatment, kind: Option<&str>) -> Outcome {
         let covers = self.select(&self.covers, detector, kind);
         let treated = self.select(&self.treated[&treatment], detector, kind);
         Outcome { rate: Rate::of(&treated, threshold(&covers)), area: area(&covers, &treated) }
     }
 
-    /// Returns the alarms of a detector in covers without data, its threshold, and the median of the scores.
+    /// Returns the detector's number of alarms in covers without data, its threshold, and the median of its scores.
     pub fn covers(&self, detector: usize, kind: Option<&str>) -> (Rate, f64, f64) {
         let covers = self.select(&self.covers, detector, kind);
         let threshold = threshold(&covers);
@@ -92,7 +92,7 @@ impl Study {
 
 /// Low scores of chi-square and HCF-COM are suspicious: equal pairs of values give a low chi-square statistic, and a
 /// smooth histogram gives a low ratio of HCF-COM. The function therefore reverses the signs of these scores. If a
-/// detector cannot judge a picture, the picture is not suspicious.
+/// detector cannot evaluate a picture, the picture gets the least suspicious score.
 fn scores(picture: &Pixels) -> Scores {
     let findings = analysis::examine(picture);
     let turned = |score: Option<f64>| score.map(|score| -score);

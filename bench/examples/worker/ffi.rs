@@ -23,7 +23,7 @@ pub(crate) struct C {
 impl C {
     pub(crate) fn load(key: &PrivateKey) -> Result<Self, Box<dyn Error>> {
         let path = env::var_os("DEADPAN_LIBRARY").ok_or("DEADPAN_LIBRARY is not set")?;
-        // SAFETY: the library is part of this project. Loading the library runs only the initialization that the
+        // SAFETY: the library is a part of this project. Loading the library runs only the initialization that the
         // standard library needs.
         let library = unsafe { Library::new(&path) }?;
         let text = private_pem(key);
@@ -50,7 +50,7 @@ impl C {
         Ok(Self { library, sealing, opening })
     }
 
-    /// Calls the function `name` of the library, which is a sealing or an opening function.
+    /// Calls the function `name` of the library, which seals or opens data.
     fn run(&self, name: &[u8], handle: Handle, input: &[u8], output: &mut [u8]) -> usize {
         type Run = unsafe extern "C" fn(
             Handle,

@@ -71,7 +71,7 @@ impl Files {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        // An error is ignored, because the folder lies in the system's folder for temporary files.
+        // An error is ignored, because the files are in the system's folder for temporary files.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
@@ -85,7 +85,7 @@ impl Worker {
         Ok(Self { sealing, identities: [Identity::Key(key)], c, data, files: None })
     }
 
-    /// Runs the operation that a line names, and returns the duration of the operation in nanoseconds.
+    /// Runs the operation that a line of input names, and returns the duration of the operation in nanoseconds.
     fn answer(&mut self, line: &str) -> Result<String, Box<dyn Error>> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [name, size, times] = words[..] else { return Err("a line is NAME SIZE TIMES".into()) };
@@ -165,8 +165,8 @@ impl Worker {
             }
             "seal" | "open" | "c.seal" | "c.open" => self.data.opened == self.data.plain,
             "base64.seal" | "base64.open" => STANDARD.decode(&self.data.text)? == self.data.plain,
-            // The operations without a case above return the same results as `seal` and `open`. For operations without
-            // a case above, only the number of result bytes is checked, after each call.
+            // The other operations return the same results as `seal` and `open`, which are checked above. For the other
+            // operations, only the number of result bytes is checked, after each call.
             _ => true,
         };
         if same { Ok(()) } else { Err("the data did not come back".into()) }

@@ -1,4 +1,5 @@
-//! Wraps simdutf, whose functions take raw pointers, in functions with the same signatures as the other contestants.
+//! Wraps simdutf, whose functions take raw pointers, in functions with the same signatures as those of the other
+//! libraries.
 
 use simdutf::{Base64Options, LastChunkHandlingOptions};
 

@@ -1,4 +1,4 @@
-//! Secret bits in the type of each library. The bits are made before the clock starts.
+//! The bits are made before the measurement begins. The bits are made before the clock starts.
 
 use super::LANES;
 use crate::barrier::hide_ref;
@@ -9,13 +9,13 @@ use deadpan_lab::Random;
 pub struct Choices {
     /// The bits.
     pub plain: Box<[bool; LANES]>,
-    /// The choices of deadpan-ct, which are machine words.
+    /// The secret bits as choices of deadpan-ct: machine words.
     pub ours: Box<[Choice; LANES]>,
-    /// The choices of subtle, which are bytes.
+    /// The secret bits as choices of subtle: bytes.
     pub subtle: Box<[subtle::Choice; LANES]>,
-    /// The choices of ctutils, which are bytes.
+    /// The secret bits as choices of ctutils: bytes.
     pub ctutils: Box<[ctutils::Choice; LANES]>,
-    /// The conditions of cmov, which are bytes.
+    /// The secret bits as conditions of cmov: bytes.
     pub cmov: Box<[u8; LANES]>,
 }
 

@@ -1,4 +1,4 @@
-//! Cells that select, assign and swap integers by a secret choice.
+//! Measurements that select, assign and swap integers by a secret choice.
 
 use super::choices::Choices;
 use super::pairs::{Integer, Pairs};

@@ -1,4 +1,5 @@
-//! Cells that compare integers: equal, zero, less, greater, at most, and a comparison that is followed by a selection.
+//! Measurements that compare integers: equal, zero, less, greater, at most, and a comparison that is followed by a
+//! selection.
 
 use super::pairs::{Integer, Ordered, Pairs};
 use crate::cells::Role::{ConstantTime, Ours, Plain};
@@ -76,7 +77,8 @@ fn greater<'a, T: Ordered>(cell: &mut Cell<'a>, pairs: &'a Pairs<T>) {
     pairs.compare(cell, ("plain >", Plain), right, |a, b| a > b);
 }
 
-/// The peers have no operation *at most*, so the benchmark uses *not greater*, as users of the peers do.
+/// The other libraries have no operation *at most*, so the benchmark uses *not greater*, as users of these libraries
+/// do.
 fn at_most<'a, T: Ordered>(cell: &mut Cell<'a>, pairs: &'a Pairs<T>) {
     let right = |a, b| a <= b;
     pairs.compare(cell, ("deadpan", Ours), right, |a, b| deadpan_ct::CtOrd::ct_le(&a, &b).mask());
@@ -87,7 +89,8 @@ fn at_most<'a, T: Ordered>(cell: &mut Cell<'a>, pairs: &'a Pairs<T>) {
     pairs.compare(cell, ("plain <=", Plain), right, |a, b| a <= b);
 }
 
-/// The library makes the choice and uses it in a selection, so the time includes all barriers of the library.
+/// Each library makes the choice and uses it in a selection, so the time includes all optimization barriers of the
+/// library.
 fn equal_select<'a, T: Integer>(cell: &mut Cell<'a>, pairs: &'a Pairs<T>) {
     let other = T::cut(0x5a5a_5a5a_5a5a_5a5a);
     let right = move |a, b| if a == b { other } else { b };

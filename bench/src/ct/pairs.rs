@@ -21,7 +21,7 @@ pub trait Integer:
     + cmov::Cmov
     + cmov::CmovEq
 {
-    /// The name of the type, as in the names of the cells.
+    /// The name of the type, which is a part of the names of the cells.
     const NAME: &'static str;
 }
 
@@ -31,7 +31,7 @@ macro_rules! integers {
 
 integers!(u8 u32 u64 u128 i64);
 
-/// An integer type for which all libraries have order comparisons. The peers compare only unsigned types.
+/// An integer type for which all libraries have order comparisons. The other libraries compare only unsigned types.
 pub trait Ordered: Integer + subtle::ConstantTimeLess + ctutils::CtLt + ctutils::CtGt {}
 
 impl<T: Integer + subtle::ConstantTimeLess + ctutils::CtLt + ctutils::CtGt> Ordered for T {}
@@ -55,7 +55,7 @@ impl<T: Integer> Pairs<T> {
         Self { left: Box::new(left), right: Box::new(right) }
     }
 
-    /// Measures one cell. `enter` adds all contestants except the empty loop.
+    /// Measures one cell. `enter` adds all functions to the cell, except the empty loop.
     pub fn cell<'a>(&'a self, bench: &mut Cells<'_>, operation: &str, enter: impl FnOnce(&mut Cell<'a>)) {
         let name = format!("{operation} {}", T::NAME);
         if !bench.wants("ct", &name) {
@@ -73,7 +73,7 @@ impl<T: Integer> Pairs<T> {
         bench.run(cell);
     }
 
-    /// Enters a comparison. An answer that is not zero means *yes*.
+    /// Enters a comparison. If the comparison returns a number other than zero, the answer is *yes*.
     pub fn compare<'a, R: Register>(
         &'a self,
         cell: &mut Cell<'a>,

@@ -1,9 +1,9 @@
-//! Operations on byte slices of a length that the compiler does not know: comparing (with `memcmp` as a yardstick),
-//! assigning and swapping.
+//! Operations on byte slices whose length the compiler does not know: comparing (also with `memcmp`), assigning and
+//! swapping.
 //!
-//! The compared slices are equal, so that `memcmp` has to read everything as well. Successive calls work on different
-//! slices, so that no call waits for the stores of the call before. Like the addresses that an allocator returns, the
-//! addresses of the slices are 0, 16, 32 and 48 bytes after the start of a cache line, in turn.
+//! The compared slices are equal, so that `memcmp` must also read them completely. Successive calls work on different
+//! slices, so that no call waits for the stores of the previous call. The slices begin 0, 16, 32 and 48 bytes after the
+//! start of a cache line, in turn, like memory from an allocator.
 
 use std::cell::RefCell;
 
@@ -17,11 +17,11 @@ use crate::cells::Role::{self, ConstantTime, Ours, Plain, Yardstick};
 use crate::cells::{Cell, Cells, bytes};
 use deadpan_lab::Random;
 
-/// The lengths include lengths that are short enough for inlined code, lengths just above them, a length that is no
-/// power of two, and long lengths.
+/// Some lengths are short enough for inlined code, some are slightly longer, one is no power of two, and some are long.
 const LENGTHS: [usize; 7] = [16, 32, 64, 100, 256, 1024, 4096];
 
-/// The maximum total size of all left slices, and of all right slices, in bytes of the first-level cache.
+/// The maximum total size of the left slices, and also of the right slices, so that they fit into the first-level
+/// cache.
 const SIDE: usize = 16 * 1024;
 
 struct Slices {
@@ -42,7 +42,7 @@ struct Shelf {
 }
 
 impl Shelf {
-    /// Makes copies of `bytes`. The first copy starts `past` bytes after the start of a page. Two `Shelf` values with
+    /// Makes copies of `bytes`. The first copy begins `past` bytes after the start of a page. Two `Shelf` values with
     /// different `past` have addresses with different low bits.
     fn new(bytes: &[u8], past: usize) -> Self {
         let length = bytes.len();

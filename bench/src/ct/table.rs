@@ -23,8 +23,8 @@ pub fn run(bench: &mut Cells<'_>) {
     cell::<[u64; 8], 16>(bench, "lookup, 16 x [u64; 8]", &mut random, |random| std::array::from_fn(|_| random.bits()));
 }
 
-/// Measures lookups with indices inside the table. The benchmark sinks the entry in memory. The benchmark does not
-/// check whether the lookup found an entry.
+/// Measures lookups with indices inside the table. The benchmark passes the entry to `sink` in memory. The benchmark
+/// does not check whether the lookup found an entry.
 fn cell<T: Entry, const N: usize>(
     bench: &mut Cells<'_>,
     name: &str,

@@ -1,5 +1,5 @@
-//! RustCrypto's `block-padding`. The block size of `block-padding` is a type, so the compiler knows the block size. The
-//! other contestants get the block size at run time.
+//! RustCrypto's `block-padding`. In `block-padding`, the block size is a type parameter, so the compiler knows it. The
+//! other variants get the block size at run time.
 
 use std::marker::PhantomData;
 

@@ -20,7 +20,7 @@ impl Plain {
         Self { scheme, block, random: RefCell::new(Random::new(8)) }
     }
 
-    /// Fills the last block after the data. `last` is the last data byte.
+    /// `last` is the last data byte.
     fn fill(&self, padding: &mut [u8], last: Option<u8>) {
         let count = padding.len() as u8;
         match self.scheme {

@@ -2,7 +2,7 @@
 //!
 //! Each language has a worker, which `scripts/bench` builds. A worker is a program that runs named operations on
 //! request, and reports how long each operation took. The script `ask` in the folder of the workers starts a worker,
-//! and prints the nanoseconds of one call.
+//! and prints the duration of one call in nanoseconds.
 
 use super::{facts, operations};
 use deadpan_lab::speed::workload::Action::Told;
@@ -43,14 +43,14 @@ pub fn offer(quick: bool) -> Offer {
     }
 }
 
-/// Returns the action that asks a worker program to run an operation.
+/// Returns the action that makes a worker program run an operation.
 macro_rules! told {
     ($language:literal, $operation:literal) => {
         Told(concat!("\"$DEADPAN_WORKERS/ask\" ", $language, " ", $operation, " {bytes} > '{result}'"))
     };
 }
 
-/// Returns a variant whose actions ask a worker program to run operations. The first word of a peer's name is the
+/// Returns a variant whose actions make a worker program run operations. The first word of a variant's name is the
 /// program that must be installed.
 macro_rules! way {
     ($make:ident, $name:literal, $language:literal, $seal:literal, $open:literal) => {

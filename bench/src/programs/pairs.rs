@@ -1,5 +1,5 @@
-//! Pairs of commands, on one core and on all cores: Deadpan and `age` on age files, and Deadpan on signed and unsigned
-//! files.
+//! Comparisons of two commands, on one core and on all cores: Deadpan and `age` on age files, and Deadpan on signed and
+//! unsigned files.
 
 use super::{AGE_KEY, OPENSSL, facts, operations};
 use deadpan_lab::speed::workload::Action::{Run, Shell};
@@ -115,6 +115,6 @@ pub fn signing(quick: bool) -> Offer {
     }
 }
 
-/// The line that makes a key for sealing and a key for signing. All variants use the same line, so the line runs only
-/// once.
+/// The shell command that makes a key for sealing and a key for signing. All variants use the same command text, so the
+/// command runs only once.
 const SIGN_KEY: &str = "'{self}' keygen --mode hybrid --no-passphrase && '{self}' keygen --sign --no-passphrase";

@@ -17,10 +17,10 @@ a shared key, and seals the names too. *s5cmd cp* copies inside the store, and s
 `upload_fileobj` of the body that `get_object` returns. With Ray, the cluster runs already, and its tasks have the
 priority of the processes.";
 
-/// The line that starts the store and makes the keys. The line runs once for all ways.
+/// The shell command that starts the store and makes the keys. The line runs once for all ways.
 const START: &str = "\"${BENCH_STORE:?}\" start '{self}' {keys} {parent}";
 const STOP: &str = "\"${BENCH_STORE:?}\" stop {keys}";
-/// The line that removes the results of the previous run, and copies the input to the bucket.
+/// The shell command that removes the results of the previous run, and copies the input to the bucket.
 const FILL: &str = "\"${BENCH_STORE:?}\" fill '{self}' {keys} {parent}";
 
 const GATEWAY: &str = "versitygw --version | head -n 1";
@@ -46,7 +46,7 @@ pub fn offer(quick: bool) -> Offer {
     }
 }
 
-/// Returns a way. The line of this variant runs with the variables of the store.
+/// Returns a way. The shell command `$line` runs with the environment variables of the store.
 macro_rules! way {
     ($make:ident, $name:literal, $line:literal, $check:literal) => {
         Way::$make($name, [Shell(concat!(". {keys}/store; ", $line))])

@@ -4,7 +4,7 @@
  *     ./file seal alice.pub report.pdf report.pdf.dpn
  *     ./file open alice.key report.pdf.dpn report.pdf
  *
- * An output that exists already is not replaced. */
+ * If the output already exists, the program does not replace it. */
 #include <deadpan.h>
 #include <stdio.h>
 #include <stdlib.h>

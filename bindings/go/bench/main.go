@@ -56,8 +56,8 @@ func (w *worker) answer(line string) (string, error) {
 	return fmt.Sprint(total.Nanoseconds()), errors.Join(w.pair.open(), w.pair.look())
 }
 
-// prepare returns the function that is measured. The measured pair has already sealed and opened once, so all of its
-// buffers have been used before.
+// prepare returns the function that is measured. The sealing and the opening function have already run once, so all of
+// their buffers have been used before.
 func (w *worker) prepare(name string, size int) (func() error, error) {
 	kind := strings.Trim(strings.NewReplacer("seal", "", "open", "").Replace(name), ".")
 	made, ok := kinds[kind]

@@ -8,8 +8,9 @@ import (
 	"slices"
 )
 
-// Sealing with Go's standard library alone: HPKE with X-Wing (crypto/hpke) gives a key, and AES-256-GCM seals chunks of
-// 64 KiB with this key, on one thread. The nonce contains the number of the chunk, and whether the chunk is the last.
+// Sealing with Go's standard library alone: HPKE with X-Wing (crypto/hpke) provides a key, and AES-256-GCM encrypts
+// chunks of 64 KiB with this key, on one thread. The nonce contains the number of the chunk, and states whether the
+// chunk is the last chunk.
 const (
 	chunkSize = 64 << 10
 	tagSize   = 16

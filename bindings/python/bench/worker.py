@@ -114,7 +114,7 @@ PAIRS = {
     "pybase64": lambda: strict(importlib.import_module("pybase64")),
     "std-base64": lambda: strict(base64),
 }
-# For each name of an operation: the function that makes its data, and the method to run.
+# For each name of an operation: the function that prepares its data, and the method that is measured.
 OPERATIONS = {
     **{way: (Buffers, way) for way in ("seal", "open")},
     **{f"{way}.new": (lambda size: Pair(size, *new()), way) for way in ("seal", "open")},

@@ -18,8 +18,8 @@ use deadpan_seal::ReadAt;
 const BRIEF: usize = 4096;
 /// The number of bytes of a buffer that are copied and encoded at once. It is a multiple of three.
 const PIECE: usize = 48 << 10;
-/// The number of bytes that are encoded at once without copying the input. From this length on, the codec's stores
-/// bypass the caches.
+/// The number of bytes that are encoded at once without copying the input. For inputs of at least this length, the
+/// codec's stores bypass the caches.
 const LONG_PIECE: usize = 24 << 20;
 /// The number of bytes in a line of `encodebytes`.
 const LINE: usize = 57;
@@ -111,7 +111,7 @@ pub(crate) fn encodebytes<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResu
 }
 
 /// Decodes a text in lines. White space is skipped; all other rules are strict. May leak: the length, the positions of
-/// white space, and which block of 4096 symbols has the first flaw.
+/// white space, and which block of 4096 symbols contains the first invalid symbol.
 #[pyfunction]
 pub(crate) fn decodebytes<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     let data = Input::of(s)?;
@@ -119,7 +119,7 @@ pub(crate) fn decodebytes<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResu
     let length = memory.len();
     let mut decoder = Decoder::new(STANDARD.skipping_white_space());
     let mut piece = Wiped::new(vec![0; length.min(PIECE)]);
-    // The amount of white space is known only at the end of the text, so the bytes are moved then.
+    // The length of the result is known only at the end of the text, so the bytes are moved then.
     let mut plain = NewBytes::new(py, STANDARD.decoded_len_max(length) as u64)?;
     let draft = plain.memory();
     let mut count = 0;
@@ -241,9 +241,9 @@ fn decoded<'py>(
     })
 }
 
-/// Converts each piece of `from` bytes to a piece of `to` bytes, and returns all results, which have `room` bytes
-/// together. `turn` returns whether a piece is valid. Invalid pieces do not end the reading, so that the time does not
-/// depend on the place of a flaw.
+/// Converts the input in pieces, each from `from` bytes to `to` bytes, and returns all results, which have `room` bytes
+/// in total. `turn` returns whether a piece is valid. An invalid piece does not end the loop, so that the time does not
+/// depend on the position of an error.
 fn turned<'py>(
     py: Python<'py>,
     input: Memory<'_>,
@@ -274,7 +274,7 @@ fn turned<'py>(
     let mut valid = true;
     in_pieces(py, length, (0..length).step_by(from), |begin| {
         let at = begin / from * to;
-        // The text may be too short for its last piece. Such a text is not valid.
+        // The text may be too short to fill the last piece of the result. Such a text is not valid.
         let result = &mut result[..to.min(room.saturating_sub(at))];
         valid &= turn_piece(begin, result);
         valid &= place.write(result, at as u64).is_some();
@@ -286,8 +286,8 @@ fn turned<'py>(
     output.with(0, |_| Err(wrong(py, Error::Invalid)))
 }
 
-/// Calls `each` with all pieces of data of this length. For long data, the work runs without the interpreter's lock,
-/// and signals are checked during the work.
+/// Calls `each` with every item of `pieces`. `length` is the length of the data. For long data, the work runs without
+/// the interpreter's lock, and signals are checked during the work.
 fn in_pieces<I: Iterator + Send>(
     py: Python<'_>,
     length: usize,
@@ -312,7 +312,7 @@ fn pair(altchars: &Bound<'_, PyAny>) -> PyResult<Pair> {
         .map_err(|_| PyValueError::new_err(format!("altchars has two characters, and not {}", symbols.len())))
 }
 
-/// Returns a `binascii.Error`, which the standard module raises.
+/// Returns Python's exception `binascii.Error`.
 fn wrong(py: Python<'_>, error: Error) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     match CLASS.import(py, "binascii", "Error") {

@@ -17,9 +17,9 @@ use deadpan_seal::{Cursor, Error, Header, Identity, Opened, Sealing, random};
 ///
 /// `to` is one recipient or several recipients: public keys, passphrases, sessions, texts of public keys. `age` chooses
 /// age's format. `hide_length` pads the data, so that the length of the result reveals little. `allow_mixed` allows a
-/// classical key together with other keys; the encryption is then only classical. `progress` is called with the number
-/// of bytes that are done; an exception stops the work. `threads` is the number of threads, and 0 stands for one thread
-/// on each core.
+/// classical key together with other keys; the protection is then only classical. `progress` is called with the number
+/// of bytes that are processed so far; an exception stops the work. `threads` is the number of threads, and 0 stands
+/// for one thread on each core.
 #[pyfunction]
 #[pyo3(signature = (data, to, *, age = false, hide_length = false, allow_mixed = false, progress = None,
     threads = 0))]
@@ -48,9 +48,9 @@ pub(crate) fn seal<'py>(
 }
 
 /// Opens sealed bytes. Returns all of the data, or raises an exception. `keys` is one key or several keys: private
-/// keys, passphrases, sessions. `max_cost` is a `MaxCost`, which limits the cost of trying a passphrase or session. If
-/// the data need more than this limit, the function raises `CostlyError` before any work is done. `progress` and
-/// `threads` work as in `seal`.
+/// keys, passphrases, sessions. `max_cost` is a `MaxCost`, which limits the memory and work for trying a passphrase or
+/// session. If the data require more than this limit, the function raises `CostlyError` before any work is done.
+/// `progress` and `threads` work as in `seal`.
 #[pyfunction]
 #[pyo3(signature = (data, keys, *, max_cost = None, progress = None, threads = 0))]
 pub(crate) fn open<'py>(
@@ -181,7 +181,7 @@ fn open_short(mut sealed: &[u8], identities: &[Identity]) -> Result<Wiped<Vec<u8
     opened.open(sealed).map(Wiped::new)
 }
 
-/// Opens the header, and returns how much room the plaintext needs, with its padding.
+/// Opens the header, and returns the number of bytes that the plaintext and its padding need.
 fn begin(py: Python<'_>, sealed: Memory<'_>, identities: &[Identity]) -> PyResult<(Opened, u64)> {
     let length = sealed.len() as u64;
     py.detach(|| {

@@ -19,7 +19,7 @@ fn length(path: &std::path::Path) -> Option<u64> {
 /// Seals the file `input` to the file `output`, with its name, time and mode.
 ///
 /// `to`, `age`, `hide_length` and `allow_mixed` work as in `seal`. `replace` lets the output replace another file.
-/// `progress` is called with the number of bytes that are done; an exception stops the work.
+/// `progress` is called with the number of bytes that are processed so far; an exception stops the work.
 #[pyfunction]
 #[pyo3(signature = (input, output, to, *, replace = false, age = false, hide_length = false, allow_mixed = false,
     progress = None))]
@@ -41,8 +41,8 @@ pub(crate) fn seal_file(
     })
 }
 
-/// Opens the sealed file `input` to the file `output`, with its time and mode. `keys` and `max_cost` work as in `open`;
-/// `replace` and `progress` work as in `seal_file`.
+/// Opens the sealed file `input` to the file `output`, and restores its time and mode. `keys` and `max_cost` work as in
+/// `open`; `replace` and `progress` work as in `seal_file`.
 #[pyfunction]
 #[pyo3(signature = (input, output, keys, *, replace = false, max_cost = None, progress = None))]
 pub(crate) fn open_file(
@@ -60,7 +60,7 @@ pub(crate) fn open_file(
     })
 }
 
-/// Seals a folder with everything in it. Returns notes about entries that were left out. The options work as in
+/// Seals a folder with everything in it. Returns notes about entries that were not sealed. The options work as in
 /// `seal_file`.
 #[pyfunction]
 #[pyo3(signature = (folder, output, to, *, replace = false, hide_length = false, allow_mixed = false, progress = None))]
@@ -88,8 +88,8 @@ pub(crate) enum Only {
     Several(Vec<PathBuf>),
 }
 
-/// Opens a sealed folder to a new folder. `only` is one path or several paths as in `list_folder`: files, folders with
-/// everything in them, and patterns such as `photos/*.jpg`. With `only`, only these parts of the input are read.
+/// Opens a sealed folder into a new folder. `only` is one path or several paths as in `list_folder`: files, folders
+/// with everything in them, and patterns such as `photos/*.jpg`. With `only`, only these parts of the input are read.
 /// `max_cost` works as in `open`.
 #[pyfunction]
 #[pyo3(signature = (input, folder, keys, *, only = None, max_cost = None, progress = None))]

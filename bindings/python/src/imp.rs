@@ -14,8 +14,8 @@ use crate::buffer::unfit;
 use deadpan_ct::Wiped;
 use deadpan_seal::{ReadAt, WriteAt};
 
-/// Memory that other threads may read and write at the same time. Code copies bytes from and to this memory, and never
-/// makes a reference to the memory.
+/// Memory that other threads may read and write at the same time. This crate only copies bytes from and to this memory,
+/// and never makes a Rust reference to it.
 #[derive(Clone, Copy)]
 pub(crate) struct Memory<'a> {
     start: *mut u8,
@@ -28,7 +28,7 @@ pub(crate) struct Memory<'a> {
 
 // SAFETY: any thread may copy from or to this memory. The lifetime keeps the owner of the memory alive.
 unsafe impl Send for Memory<'_> {}
-// SAFETY: copies may race with each other, and with Python's other threads if a user writes to the buffer during the
+// SAFETY: copies may race with each other, and with other threads of Python if a user writes to the buffer during the
 // work. Each copied byte then has its old or its new value, and this crate is safe with either value.
 unsafe impl Sync for Memory<'_> {}
 
@@ -59,22 +59,22 @@ impl<'a> Memory<'a> {
         copy
     }
 
-    /// Copies bytes from a position on, and returns the number of copied bytes.
+    /// Copies bytes, beginning at a position, and returns the number of copied bytes.
     pub(crate) fn read(self, buffer: &mut [u8], position: u64) -> usize {
         let begin = usize::try_from(position).map_or(self.length, |position| position.min(self.length));
         let count = buffer.len().min(self.length - begin);
-        // SAFETY: `begin + count` is at most the length of this memory, which the holder of this value keeps alive. The
-        // buffer has `count` bytes, and only this Rust code uses it.
+        // SAFETY: `begin + count` is at most the length of this memory, which the holder of this `Memory` keeps alive.
+        // The buffer has `count` bytes, and only this Rust code uses it.
         unsafe { std::ptr::copy_nonoverlapping(self.start.add(begin), buffer.as_mut_ptr(), count) };
         count
     }
 
-    /// Writes bytes from a position on, if there is room.
+    /// Writes bytes to this memory at a position, if they fit.
     pub(crate) fn write(self, bytes: &[u8], position: u64) -> Option<()> {
         let begin = usize::try_from(position).ok()?;
         let end = begin.checked_add(bytes.len()).filter(|&end| self.writable && end <= self.length)?;
         debug_assert!(end <= self.length);
-        // SAFETY: the range lies in this memory, which the holder of this value keeps alive and writable.
+        // SAFETY: the range lies in this memory, which the holder of this `Memory` keeps alive and writable.
         unsafe {
             let start = self.start.add(begin);
             if self.length < BEYOND { copy(start, bytes) } else { copy_past(start, bytes) }
@@ -98,7 +98,7 @@ const BEYOND: usize = 32 << 20;
 /// Copies bytes.
 ///
 /// # Safety
-/// `to` is writable for as many bytes as `bytes` has.
+/// `to` is valid for writing as many bytes as `bytes` contains.
 unsafe fn copy(to: *mut u8, bytes: &[u8]) {
     // SAFETY: the caller promises that `to` is writable for this length.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
@@ -118,9 +118,9 @@ unsafe fn copy_past(to: *mut u8, bytes: &[u8]) {
 
     let (front, rest) = bytes.split_at(to.align_offset(LINE).min(bytes.len()));
     let (lines, end) = rest.as_chunks::<LINE>();
-    // SAFETY: front, lines and end are together as long as `bytes`, and the caller promises that `to` is writable for
-    // this length. The words are aligned, because the lines are aligned. The fence completes all writes before any
-    // other thread can learn of them.
+    // SAFETY: `front`, `lines` and `end` together have the length of `bytes`, and the caller promises that `to` is
+    // writable for this length. The words are aligned, because the lines are aligned. The fence completes all writes
+    // before any other thread can learn that they have happened.
     unsafe {
         copy(to, front);
         let mut to = to.add(front.len());
@@ -154,7 +154,7 @@ impl WriteAt for Memory<'_> {
     }
 
     fn at_once(&self) -> usize {
-        // Unlike a system call, a copy has no fixed cost.
+        // Copies need no minimum length, because they have no fixed cost.
         0
     }
 }
@@ -180,7 +180,7 @@ impl Pinned {
     }
 }
 
-/// From this length on, new memory is put on huge pages.
+/// New memory of at least this length is allocated on huge pages.
 #[cfg(target_os = "linux")]
 const HUGE: usize = 8 << 20;
 
@@ -215,8 +215,8 @@ impl<'py> NewBytes<'py> {
         let Memory { start, length, .. } = self.memory();
         let begin = start.align_offset(PAGE);
         if length >= HUGE && begin < PAGE {
-            // SAFETY: the range lies within the object and begins on a page. The advice has no effect that a program
-            // can see. Without huge pages, filling the memory is only slower.
+            // SAFETY: the range lies within the object and begins on a page. A program can observe no effect of the
+            // advice except speed. Without huge pages, filling the memory is only slower.
             let _ = unsafe { madvise(start.add(begin).cast(), (length - begin) / PAGE * PAGE, Advice::LinuxHugepage) };
         }
     }

@@ -49,8 +49,8 @@ impl PrivateKey {
         py.detach(|| deadpan_seal::PrivateKey::generate(kem)).map(Self).map_err(raised)
     }
 
-    /// Reads a key: PEM, or an age identity. A protected key needs its passphrase. A text with several keys is an
-    /// error.
+    /// Reads a key: PEM, or an age identity. To read a protected key, its passphrase is needed. A text with several
+    /// keys is an error.
     #[staticmethod]
     #[pyo3(signature = (text, passphrase = None))]
     fn read(py: Python<'_>, text: &Bound<'_, PyAny>, passphrase: Option<&Passphrase>) -> PyResult<Self> {

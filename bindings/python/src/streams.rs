@@ -62,8 +62,8 @@ impl Seek for SealedSource {
     }
 }
 
-/// Calls a function with the interpreter's lock. While the interpreter shuts down, other threads must not use it, so
-/// this function returns an error then.
+/// Calls a function with the interpreter's lock. While the interpreter shuts down, other threads cannot use it, so this
+/// function then returns an error.
 fn attached<T>(call: impl FnOnce(Python<'_>) -> io::Result<T>) -> io::Result<T> {
     Python::try_attach(call).unwrap_or_else(|| Err(io::Error::other("the interpreter is ending")))
 }
@@ -126,8 +126,8 @@ impl NativeReader {
         Ok(Self { length: reader.length(), reader: Mutex::new(reader), path })
     }
 
-    /// Fills a buffer from a position on, and returns the number of bytes. The buffer is not filled completely only at
-    /// the end of the data.
+    /// Fills a buffer with the bytes after a position, and returns their number. Only at the end of the data are fewer
+    /// bytes returned than fit in the buffer.
     fn read_into(&self, py: Python<'_>, position: u64, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         let out = Pinned::writable(buffer)?;
         let memory = out.memory();
@@ -187,7 +187,8 @@ impl NativeWriter {
         Ok(Self { sealer: Mutex::new(Some(sealer)), ready })
     }
 
-    /// Seals up to `length` bytes of a buffer, from `begin` on. Returns the bytes that the caller must write now.
+    /// Seals up to `length` bytes of a buffer, beginning at `begin`. Returns the sealed bytes, which the caller must
+    /// write immediately.
     fn write<'py>(
         &self,
         py: Python<'py>,

@@ -13,12 +13,12 @@ use deadpan_seal::Work;
 
 /// The time between two checks for signals, and between two reports of progress.
 const TICK: Duration = Duration::from_millis(40);
-/// Work on fewer bytes than this number takes less than a tick.
+/// Processing fewer bytes than this number takes less time than `TICK`.
 const SHORT: u64 = 16 << 20;
 
 #[derive(Clone, Copy, Default)]
 pub(crate) struct How<'a, 'py> {
-    /// The function that is called with the number of bytes that are done.
+    /// The function that is called with the number of bytes that are processed so far.
     pub(crate) progress: Option<&'a Bound<'py, PyAny>>,
     /// The number of threads. 0 stands for one thread on each core.
     pub(crate) threads: usize,
@@ -30,9 +30,9 @@ impl<'a, 'py> From<Option<&'a Bound<'py, PyAny>>> for How<'a, 'py> {
     }
 }
 
-/// Runs `work`. `length` is the length of the data, if it is known: short work needs no second thread. `progress` is
-/// called with the number of bytes that are done, first with 0 and last with the total. If `progress` raises before the
-/// end, or if a signal handler raises, the work stops and the exception is raised.
+/// Runs `work`. `length` is the length of the data, if it is known: for short data, no second thread is started.
+/// `progress` is called with the number of bytes that are processed so far, first with 0 and last with the total. If
+/// `progress` or a signal handler raises an exception before the end, the work stops and the exception is raised.
 pub(crate) fn run<'a, 'py: 'a, T: Send>(
     py: Python<'py>,
     length: Option<u64>,
@@ -62,7 +62,7 @@ pub(crate) fn run<'a, 'py: 'a, T: Send>(
             let (take, options) = (&take, &options);
             let spawned = std::thread::Builder::new().spawn_scoped(scope, move || {
                 if let Some(work) = take() {
-                    // The receiver waits below, so sending cannot fail.
+                    // The receiver waits for the result, so sending cannot fail.
                     let _ = sender.send(work(options));
                 }
             });
@@ -102,7 +102,7 @@ pub(crate) fn run<'a, 'py: 'a, T: Send>(
 }
 
 /// Calls `each` with all items, in order, without the lock of the interpreter, until `each` fails. Checks for signals
-/// once in a tick, so each item should take less time than a tick.
+/// once in each period of `TICK`, so each item should take less time than `TICK`.
 ///
 /// # Errors
 /// The outer error is the exception of a signal handler, and the inner error is the error of `each`.

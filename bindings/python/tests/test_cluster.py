@@ -18,7 +18,7 @@ import pytest
 from deadpan import cluster
 from store import command, server
 
-# The data are long enough to be made in parts, and each of four shares makes some of the parts.
+# The data are so long that four shares of a job (four processes) make different parts of the result.
 LONG = random.Random(1).randbytes(100_000_000)
 SMALL = {f"small/{number:03}.txt": f"face {number}\n".encode() * number for number in range(200)}
 KEY = deadpan.PrivateKey.generate("ecc")
@@ -40,7 +40,7 @@ def place(store, tmp_path_factory):
     (place / "my.key").write_bytes(KEY.to_pem())
     (place / "my.key").chmod(0o600)
     (place / "my.pub").write_text(KEY.public.to_pem())
-    # In a folder below `place`, the paths of Ray's sockets would be too long.
+    # If Ray used a folder below `place`, the paths of its sockets would be too long.
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="ray", dir="/tmp") as session:
         for name, value in (store.environment(place / "home") | {"RAY_TMPDIR": session}).items():
             patch.setenv(name, value)
@@ -152,7 +152,7 @@ def test_a_killed_worker_is_replaced(store, place, ray):
 
 def test_a_killed_driver_is_started_again(store, place, alone):
     words = ["seal", "s3://bucket/data/", "s3://bucket/driver/", "-r", place / "my.pub", "--shards", "2", "--json"]
-    # Without --job-key, the job key of this user is made once and found again later.
+    # Without --job-key, the first command makes this user's job key, and later commands use it again.
     driver = [sys.executable, "-m", "deadpan.cluster", *map(str, words)]
     env = {**os.environ, "RAY_ADDRESS": "local"}
     first = subprocess.Popen(
@@ -178,7 +178,7 @@ def test_a_killed_driver_is_started_again(store, place, alone):
 
 
 def test_wrong_credentials(place, alone):
-    # The server accepts only one request without rights: the request that makes the bucket.
+    # The server accepts one request from a user without permissions: the request that makes the bucket.
     with server(INITIAL_NO_AUTH_ACTION_COUNT="1") as strict:
         words = ["seal", "s3://bucket/data/", "s3://bucket/denied/", "-r", place / "my.pub"]
         denied = [sys.executable, "-m", "deadpan.cluster", *map(str, words)]
@@ -256,7 +256,7 @@ def test_no_key_travels(store, place, ray, monkeypatch):
         over.set()
         thread.join()
     assert failures == [] and len(seen) > 4
-    # Two functions and four tasks were sent to Ray, and each of them contains only paths.
+    # Two functions and four tasks were sent to Ray, and these six messages contain only paths, and no keys.
     assert len(sent) == 6 and all(len(one) < 2000 for one in sent)
     assert not any(secret in one for secret in secrets for one in sent)
     assert sum(b"job.key" in one for one in sent) == 4
@@ -276,7 +276,7 @@ def test_without_ray(store, place, monkeypatch, capsys):
     assert cluster.main([*words, "--local", "--include", "small/*", "--", "--hide-length"]) == 0
     told = capsys.readouterr().err
     assert "seal: 200 made" in told and "note: " not in told
-    # A new job takes the results of the last job unchanged, and reports this.
+    # A new job keeps the results of the last job unchanged, and prints a note about this.
     for key in store.keys("_deadpan/"):
         store.ask("DELETE", f"/bucket/{key}")
     assert cluster.main([*words, "--local", "--include", "small/*"]) == 0

@@ -137,7 +137,7 @@ def test_passphrases_and_sessions():
 
 
 def test_the_cost_of_passphrases_has_a_limit(tmp_path):
-    # Sealed data contain the cost of trying a passphrase, so data of a stranger may ask for too much.
+    # Sealed data state the memory and work for trying a passphrase, so data of an attacker may require too much.
     passphrase = deadpan.Passphrase("correct horse")
     path, plain = tmp_path / "sealed", tmp_path / "plain"
     sealed = deadpan.seal(b"face", passphrase)
@@ -156,7 +156,7 @@ def test_the_cost_of_passphrases_has_a_limit(tmp_path):
     for use in uses:
         use(enough)
     hashed = time.monotonic() - start
-    # These data hold no folder, but their cost is checked first, so the error is about the cost.
+    # These data contain no folder, but the limit is checked first, so the error is about the limit.
     uses += (
         lambda limit: deadpan.open_folder(path, tmp_path / "folder", passphrase, max_cost=limit),
         lambda limit: deadpan.list_folder(path, passphrase, max_cost=limit),
@@ -169,12 +169,12 @@ def test_the_cost_of_passphrases_has_a_limit(tmp_path):
                 use(limit)
     assert time.monotonic() - start < hashed, "36 refusals take less than 7 hashes"
     assert [entry.name for entry in tmp_path.iterdir()] == ["sealed"]
-    # Keys have no cost, and a session opens data that cost no more than its own hash.
+    # The limit does not apply to keys, or to a session whose own hash took at least as much work.
     both = deadpan.seal(b"face", [KEY, passphrase])
     assert deadpan.open(both, [passphrase, KEY], max_cost=(0, 0)) == b"face"
     session = deadpan.Session(passphrase)
     assert deadpan.open(deadpan.seal(b"face", session), session, max_cost=(0, 0)) == b"face"
-    # The limit belongs to the call, and not to the passphrase.
+    # The limit applies to one call, and is not stored in the passphrase.
     assert deadpan.open(sealed, passphrase) == b"face"
 
 
@@ -196,7 +196,7 @@ def test_into_buffers():
 
 @pytest.mark.parametrize("offset", [0, 1, 63])
 def test_long_buffers_at_any_address(offset):
-    # From 32 MiB on, the stores of results bypass the caches, in lines of 64 bytes.
+    # Results of at least 32 MiB are written in lines of 64 bytes, without using the caches.
     plain = bytes(range(251)) * ((33 << 20) // 251 + offset)
     room = deadpan.sealed_length(len(plain), KEY.public)
     sealed, out = bytearray(b"\xa5" * (offset + room + 7)), bytearray(b"\xa5" * (offset + len(plain) + 7))
@@ -377,7 +377,7 @@ def test_ctrl_c_stops_work_and_leaves_nothing(tmp_path):
     timer = threading.Timer(0.3, send)
     timer.start()
     try:
-        # Without the interrupt, the whole file would take seconds.
+        # If the work were not interrupted, the whole file would take seconds.
         with pytest.raises(KeyboardInterrupt):
             deadpan.seal_file(tmp_path / "plain", tmp_path / "sealed", KEY.public)
         took = time.monotonic() - sent[0]
@@ -473,7 +473,7 @@ def test_base64_pad_and_compare():
 def test_work_does_not_hold_the_lock_of_the_interpreter(tmp_path):
     fifo, sealed = tmp_path / "fifo", tmp_path / "sealed"
     os.mkfifo(fifo)
-    # `seal_file` waits for the bytes that this thread writes to the pipe.
+    # `seal_file` waits for the bytes that the main thread writes to the pipe.
     thread = threading.Thread(target=deadpan.seal_file, args=(fifo, sealed, KEY.public), daemon=True)
     thread.start()
     fifo.write_bytes(b"straight face")

@@ -145,7 +145,7 @@ def test_the_policy_is_enough(place):
         # For removing an object, moto requires the right on the bucket, and S3 requires the right on the object.
         policy = policy.replace('"arn:aws:s3:::bucket/_deadpan/*"', '"arn:aws:s3:::bucket"')
         keys = user(store, policy)
-        # From now on, each request needs a right.
+        # After this request, the server checks the permissions of each request.
         store.ask("POST", "/moto-api/reset-auth", b"0")
         env = {**os.environ, **store.environment(place / "home"), **keys}
         run = functools.partial(command, env=env)
@@ -156,7 +156,7 @@ def test_the_policy_is_enough(place):
             assert done.returncode == 0, done.stderr
         done = run(*seal, "--job-key", place / "job.key")
         assert done.returncode == 0 and "21 there already" in done.stderr, done.stderr
-        # Results cannot be removed, and sources cannot be replaced.
+        # This user can neither remove results nor replace sources.
         plain = place / "plain"
         plain.write_text("face")
         denied = run("seal", plain, "--to", "s3://source/new", "-r", place / "recipient.pub")

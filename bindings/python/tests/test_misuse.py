@@ -455,7 +455,7 @@ def test_signals_are_heard_during_long_work(make, work):
             took = time.monotonic() - start
             signal.setitimer(signal.ITIMER_REAL, 0)
             within = sum(1 for at in heard if at < start + took)
-        # On an idle machine, progress comes once in 40 milliseconds.
+        # On an idle machine, `progress` is called once in 40 milliseconds.
         assert within >= max(2, took / 0.2)
 
         def enough(*_):

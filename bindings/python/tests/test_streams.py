@@ -189,7 +189,7 @@ def test_a_failure_that_the_program_swallows_is_no_success():
         writer.write(b"face")
         writer.abandon()
     assert is_cut(out)
-    # A call with a wrong argument writes nothing and changes nothing.
+    # A call with an invalid argument writes nothing and changes no state.
     with deadpan.Writer(out, KEY.public) as writer:
         for wrong in ("text", None, memoryview(b"abcd")[::2]):
             with pytest.raises((TypeError, BufferError)):

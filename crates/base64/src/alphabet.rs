@@ -30,8 +30,8 @@ impl Alphabet {
         }
     }
 
-    /// Returns all 64 symbols in order. Use the symbols only for tables that fit in a register, or for tables whose
-    /// index is not secret.
+    /// Returns all 64 symbols in order. Use the symbols in a table only if the table fits in a register or if its index
+    /// is not secret.
     #[must_use]
     pub const fn symbols(self) -> [u8; 64] {
         let mut symbols = *b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789??";

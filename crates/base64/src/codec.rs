@@ -1,4 +1,4 @@
-//! `Base64`: an alphabet and its rules, with the one-shot functions.
+//! `Base64`: an alphabet and its rules, with functions that encode or decode a whole text in one call.
 
 #[cfg(feature = "alloc")]
 use alloc::{string::String, vec::Vec};

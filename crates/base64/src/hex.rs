@@ -1,4 +1,4 @@
-//! Hexadecimal, in a time that depends on the length only.
+//! Encoding and decoding of hexadecimal text, in a time that depends only on the length.
 //!
 //! ```
 //! use deadpan_base64::hex;
@@ -43,7 +43,7 @@ pub fn encode_into<'a>(case: Case, input: &[u8], output: &'a mut [u8]) -> Result
     Ok(imp::text(output))
 }
 
-/// Decodes digits of either case into a new vector. May leak: the length, and whether the input was valid.
+/// Decodes upper-case and lower-case digits into a new vector. May leak: the length, and whether the input was valid.
 ///
 /// # Errors
 /// If the input is not valid. The whole input is read before the error is returned.
@@ -55,8 +55,8 @@ pub fn decode(input: impl AsRef<[u8]>) -> Result<Vec<u8>, Error> {
     Ok(output)
 }
 
-/// Decodes digits of either case into the front of `output` and returns the written part. On failure, the output is
-/// wiped. May leak: the length, and whether the input was valid.
+/// Decodes upper-case and lower-case digits into the front of `output` and returns the written part. On failure, the
+/// output is wiped. May leak: the length, and whether the input was valid.
 ///
 /// # Errors
 /// If the input is not valid (the whole input is read before the error is returned), or if `output` is too small.

@@ -4,9 +4,9 @@
 //!
 //! All back ends keep one contract. `encode` reads `length` bytes, writes [`symbols_for`] symbols and then at most two
 //! `=`, up to `total`. `decode` reads `length` symbols and writes [`bytes_for`] bytes. Neither `encode` nor `decode`
-//! touches other memory. To convert in place, input and output may overlap: each step loads all its input before it
-//! stores, and steps go forward. If the input and the output overlap, the output must never overtake the input that is
-//! still to be read.
+//! touches other memory. To convert in place, input and output may overlap: each iteration of a loop loads all of its
+//! input before it stores its output, and the positions only increase. If the input and the output overlap, the output
+//! must never overtake the input that is still to be read.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx2;
@@ -191,11 +191,12 @@ pub(crate) fn text(symbols: &[u8]) -> &str {
 ///
 /// # Safety
 /// `source` is readable for `length` bytes. `target` is writable for `total` bytes, and `total` is the result of
-/// [`symbols_for`] for `length`, plus at most two. If the two ranges overlap, the module's contract holds.
+/// [`symbols_for`] for `length`, plus at most two. If the two ranges overlap, they meet the conditions in the module's
+/// documentation.
 #[inline(always)]
 unsafe fn encode_raw(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
-    // SAFETY: the caller's promise is passed on, and `level` returns a level only if the CPU and the operating system
-    // support it.
+    // SAFETY: the caller promises what the kernels require, and `level` returns a level only if the CPU and the
+    // operating system support it.
     unsafe {
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         match level() {
@@ -231,11 +232,11 @@ unsafe fn fill_up(target: *mut u8, symbols: usize, total: usize) {
 ///
 /// # Safety
 /// `source` is readable for `length` bytes, and `target` is writable for [`bytes_for`] `length` bytes. If the two
-/// ranges overlap, the module's contract holds.
+/// ranges overlap, they meet the conditions in the module's documentation.
 #[inline(always)]
 unsafe fn decode_raw(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
-    // SAFETY: the caller's promise is passed on, and `level` returns a level only if the CPU and the operating system
-    // support it.
+    // SAFETY: the caller promises what the kernels require, and `level` returns a level only if the CPU and the
+    // operating system support it.
     unsafe {
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         match level() {

@@ -54,7 +54,7 @@ pub enum Error {
     /// The `END` line of a block is missing or has another label.
     End,
     /// A block has headers inside, that is, lines with a colon. Keys in the encrypted format from before PKCS#8 have
-    /// such headers.
+    /// headers.
     Headers,
     /// The body of a block is not valid. The error has no detail, since the body may be a secret.
     Body,
@@ -140,7 +140,7 @@ pub struct Documents<'a> {
 }
 
 impl fmt::Debug for Documents<'_> {
-    /// Does not show the text, since logs are public.
+    /// The debug output does not contain the text, since logs are public.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Documents(..)")
     }
@@ -165,7 +165,7 @@ impl<'a> Documents<'a> {
             return None;
         }
         let (line, rest) = self.rest.split_at(imp::space::line_end(self.rest));
-        // `\r\n` counts as a line end and an empty line, and the empty line changes nothing.
+        // `\r\n` is read as a line end and an empty line, and the empty line changes nothing.
         self.rest = rest.get(1..).unwrap_or_default();
         Some(line)
     }

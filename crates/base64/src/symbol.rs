@@ -46,7 +46,7 @@ impl Symbol {
 }
 
 impl core::fmt::Debug for Symbol {
-    /// Does not show the byte, since logs are public.
+    /// The debug output does not contain the byte, since logs are public.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("Symbol(..)")
     }

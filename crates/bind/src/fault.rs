@@ -68,7 +68,7 @@ codes! {
     NoKey = 20, "no key opens it";
     /// The passphrase is wrong.
     Passphrase = 21, "the passphrase is wrong";
-    /// Trying the passphrase would cost more than is allowed.
+    /// Trying the passphrase would need more memory or work than is allowed.
     Costly = 22, "trying the passphrase costs more than is allowed";
     /// A key is damaged, or the text is not a key.
     Key = 23, "the key is damaged, or is no key";
@@ -90,7 +90,7 @@ impl Code {
     }
 }
 
-/// An error. A fault has a code, and a text that names the file or key and says what happened.
+/// An error. An error with a code, and with a text that names the file or key and describes what happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The kind of the error.

@@ -9,7 +9,7 @@ use crate::Fault;
 use deadpan_files::Description;
 use deadpan_seal::{Format, Identity, Kind, Stanza};
 
-/// Describes a sealed file as a JSON object. The description has the public properties of the file, and also its
+/// Describes a sealed file as a JSON object. The description contains the public properties of the file, and its
 /// metadata if one of the keys opens the file.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
-//! The functions of `deadpan-files`, in the form that the bindings call. All functions watch the work in the same way,
-//! and their errors have numbers.
+//! The functions of `deadpan-files`, in the form that is suitable for the bindings. All functions report progress in
+//! the same way, and their errors have numbers.
 
 use std::fs::File;
 use std::path::Path;
@@ -41,8 +41,8 @@ pub fn open_file(
     Ok(deadpan_files::open_file(identities, input, output, options(replace, work))?)
 }
 
-/// Seals a folder with everything in it. Returns a summary of the work, with notes about the entries that were left
-/// out.
+/// Seals a folder with everything in it. Returns a summary of the work, with notes about the entries that were not
+/// sealed.
 ///
 /// # Errors
 /// The errors of [`deadpan_files::seal_folder`].
@@ -57,7 +57,7 @@ pub fn seal_folder(
     Ok((summary, notes.list().iter().map(ToString::to_string).collect()))
 }
 
-/// Opens a sealed folder to a new folder.
+/// Opens a sealed folder into a new folder.
 ///
 /// # Errors
 /// The errors of [`deadpan_files::open_folder`].
@@ -65,7 +65,7 @@ pub fn open_folder(identities: &[Identity], input: &Path, output: &Path, work: &
     Ok(deadpan_files::open_folder(identities, input, output, options(false, work))?)
 }
 
-/// Opens a part of a sealed folder to a new folder, and reads only this part.
+/// Opens a part of a sealed folder, and writes only this part to a new folder.
 ///
 /// # Errors
 /// The errors of [`deadpan_files::open_folder_part`].

@@ -1,4 +1,4 @@
-//! Data in pictures. The pixels of the pictures are the bytes of the data.
+//! Data in pictures. A picture stores the bytes of the data as its pixels.
 
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ const PIECE: usize = 1 << 20;
 /// How pictures are written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PictureOptions {
-    /// Width and height in pixels. With `None`, pictures have the usual size, or a smaller size if the data need less
-    /// room.
+    /// Width and height in pixels. With `None`, the pictures have the default size, or a smaller size if the data fit
+    /// into it.
     pub size: Option<(u32, u32)>,
-    /// The number of spare pictures. The data can be read as long as no more pictures than this number are lost.
+    /// The number of spare pictures. The data can be restored if at most this number of pictures are lost.
     pub spares: u32,
     /// Whether the pictures may replace other files.
     pub replace: bool,
@@ -82,13 +82,13 @@ fn check(work: &Work<'_>) -> Result<(), Fault> {
 /// A picture that carries a part of the data.
 struct PartPicture {
     path: PathBuf,
-    /// The order of the samples, if another program rewrote the picture.
+    /// The order of the picture's samples, if another program rewrote the picture.
     order: Option<SampleOrder>,
     carrier: Option<Carrier>,
 }
 
 /// Returns the data of pictures. The pictures may be given in any order, and other programs may have rewritten them
-/// without loss. Spare pictures replace missing ones.
+/// without loss. Any missing picture can be replaced by a spare picture.
 ///
 /// # Errors
 /// If a picture carries no data or is damaged, if the pictures are of several sets, or if too many pictures are
@@ -114,7 +114,8 @@ pub fn read_pictures(pictures: &[PathBuf], work: &Work<'_>) -> Result<Vec<u8>, F
         (None, _) => return Err(Fault::argument("there are no pictures")),
         (Some(_), false) => return Err(Fault::argument("the pictures belong to several sets")),
     };
-    // No part is longer than the longest part that was found, so a larger total length contradicts the other labels.
+    // Each part has at most the length `room` of the longest found part, so a larger total length is a contradiction
+    // between labels.
     if set.total() > u64::from(set.count()).saturating_mul(room) {
         return Err(Fault::new(Code::Tampered, "the labels of the pictures contradict each other"));
     }

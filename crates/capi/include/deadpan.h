@@ -2,9 +2,9 @@
  * deadpan.h: seals and opens files, folders, streams and bytes, with classical, post-quantum and hybrid encryption.
  *
  * Every function returns a code: DP_OK (0), or a code for the kind of error. Functions write their results through
- * pointers. Most functions have a last parameter `error`: it is NULL, or points to a place for an error. The error has
- * a text that names the file or key. Free the error with dp_error_free. On success, the function writes NULL to this
- * place.
+ * pointers. Most functions have a last parameter `error`, which is NULL or points to a variable for the error handle.
+ * The error has a text that names the file or key. Free the error with dp_error_free. On success, the function sets
+ * this variable to NULL.
  *
  *     dp_private_key *key = NULL;
  *     dp_error *error = NULL;
@@ -30,17 +30,18 @@
  * `check`, and not `error`.
  *
  * Callbacks run on threads of the library or on the caller's thread. The same callback never runs twice at the same
- * time for one call, but a stream's `read` may run while its `write` runs. A callback must return: a C++ exception or a
- * longjmp must not leave the callback. Callbacks may use the library. If a callback uses a reader or writer that is in
- * use, the function returns DP_ERR_BUSY. While the progress callback runs, further progress is not reported.
+ * time in one call, but a stream's `read` and `write` may run at the same time. A callback must return: a C++ exception
+ * or a longjmp must not leave the callback. Callbacks may use the library. If a callback uses a reader or writer that
+ * is already in use, the called function returns DP_ERR_BUSY. While the progress callback runs, further progress is not
+ * reported.
  *
- * After fork, a child of a program with several threads must not use the library. Writing to a closed pipe sends
- * SIGPIPE, as it does everywhere. If there is no memory even for small allocations, the program is aborted.
+ * After fork, a child of a program with several threads must not use the library. Writing to a closed pipe causes the
+ * signal SIGPIPE, as in every C program. If there is no memory even for small allocations, the program is aborted.
  *
  * Nobody may change an input, or read or write an output, while a function works on it. If another thread nevertheless
- * changes the input of dp_open, dp_open either fails or returns the data that were sealed, because dp_open opens a copy
- * of each part. The time for secret inputs depends only on their lengths; the documentation of the crates says what may
- * leak.
+ * changes the input, dp_open either fails or returns the data that were sealed, because dp_open first copies each part
+ * and then opens the copy. The time for secret inputs depends only on their lengths; the documentation of the crates
+ * says what may leak.
  */
 #ifndef DEADPAN_H
 #define DEADPAN_H
@@ -132,7 +133,7 @@ int32_t dp_private_key_write(const dp_private_key *key, int32_t form, const dp_p
 int32_t dp_private_key_public(const dp_private_key *key, dp_public_key **public_key, dp_error **error);
 /*
  * Compares two keys in constant time. `equal` is 1 if the two keys are the same key, and otherwise 0. An ML-KEM key
- * with its seed and the same key without its seed count as different.
+ * that contains its seed and the same key without its seed are not equal.
  */
 int32_t dp_private_key_equal(const dp_private_key *one, const dp_private_key *other, int32_t *equal, dp_error **error);
 int32_t dp_private_key_free(dp_private_key *key);
@@ -175,11 +176,11 @@ int32_t dp_opening_add_key(const dp_opening *opening, const dp_private_key *key,
 int32_t dp_opening_add_passphrase(const dp_opening *opening, const dp_passphrase *passphrase, dp_error **error);
 int32_t dp_opening_add_session(const dp_opening *opening, const dp_session *session, dp_error **error);
 /*
- * Limits the cost of trying the passphrases and sessions of the list, including those that are added later. The limits
- * are the memory in KiB, and the work as a number of passes over this memory. If data need more than the limits,
- * opening fails with DP_ERR_COSTLY before any work is done. A server that opens data of other people needs a low limit.
- * Without a call of this function, 2.5 GiB and 3 passes are allowed. Data that this library seals cost 256 MiB and 3
- * passes. A session always opens data that cost no more than its own hash.
+ * Limits the memory and work for trying the passphrases and sessions of the list, including those that are added later.
+ * The limits are the memory in KiB, and the work as a number of passes over this memory. If the sealed data require
+ * more than the limits, opening fails with DP_ERR_COSTLY before any work is done. A server that opens data of other
+ * people needs a low limit. Without a call of this function, 2.5 GiB and 3 passes are allowed. Data that this library
+ * seals require 256 MiB and 3 passes. A session always opens data that require no more than its own hash.
  */
 int32_t dp_opening_max_cost(const dp_opening *opening, uint32_t memory, uint32_t passes, dp_error **error);
 int32_t dp_opening_free(dp_opening *opening);
@@ -187,8 +188,8 @@ int32_t dp_opening_free(dp_opening *opening);
 /* ---- Work: threads, progress, stop. NULL stands for one thread on each core, and no progress ---- */
 
 /*
- * Gets the number of bytes of data that are done. Any thread may call this callback, but only one thread at a time. A
- * result other than 0 stops the work.
+ * Receives the number of bytes that are processed so far. Any thread may call this callback, but only one thread at a
+ * time. A result other than 0 stops the work.
  */
 typedef int32_t (*dp_progress)(uint64_t done, void *user);
 
@@ -197,7 +198,7 @@ int32_t dp_work_new(dp_work **work, dp_error **error);
 int32_t dp_work_threads(const dp_work *work, uint32_t threads, dp_error **error);
 int32_t dp_work_watch(const dp_work *work, dp_progress progress, void *user, dp_error **error);
 /*
- * Stops the work that has these options. Any thread may call this function. The stopped function returns
+ * Stops all running calls that use this `dp_work`. Any thread may call this function. The stopped function returns
  * DP_ERR_STOPPED. A `stop` of 0 allows new work.
  */
 int32_t dp_work_stop(const dp_work *work, int32_t stop, dp_error **error);
@@ -256,7 +257,7 @@ int32_t dp_seal_stream(const dp_sealing *sealing, dp_read read, dp_write write, 
 int32_t dp_open_stream(const dp_opening *opening, dp_read read, dp_write write, void *user, const dp_work *work,
                        dp_error **error);
 /* Seals or opens from one open descriptor to another. Both descriptors stay open, and are at their ends after the call.
- * If both descriptors are regular files at their beginnings, the speed is as high as for files by path. Descriptors
+ * If both descriptors are regular files at position 0, the function is as fast as the function for paths. Descriptors
  * must be in blocking mode. After an error, the output may hold a part of the data. */
 int32_t dp_seal_fd(const dp_sealing *sealing, int32_t input, int32_t output, const dp_work *work, dp_error **error);
 int32_t dp_open_fd(const dp_opening *opening, int32_t input, int32_t output, const dp_work *work, dp_error **error);

@@ -1,4 +1,4 @@
-//! The functions that C calls. All code that handles pointers is in this module.
+//! The functions that C calls. All code of the library that handles pointers is in this module.
 
 #[macro_use]
 mod border;

@@ -58,8 +58,7 @@ pub(crate) fn get<T: Any + Send + Sync>(handle: usize) -> Result<Arc<T>, Fault> 
     held.and_then(|held| held.downcast().ok()).ok_or_else(wrong)
 }
 
-/// Frees a handle. If another thread still uses the value, the value lives until that thread is done. Freeing the
-/// handle zero does nothing.
+/// Frees a handle. The value is dropped only when no other thread uses it. Freeing the handle zero does nothing.
 pub(crate) fn free<T: Any + Send + Sync>(handle: usize) -> Result<(), Fault> {
     if handle == 0 {
         return Ok(());
@@ -100,7 +99,7 @@ mod tests {
 
     #[test]
     fn handles_that_were_freed_or_never_were_are_refused() {
-        // The table's first handle is 1, and `1 ^ 1` would be NULL. This value takes that handle.
+        // The table's first handle is 1, so for this handle `one ^ 1` would be NULL. This value takes that handle.
         let first = put(6_u32).expect("room");
         let one = put(7_u32).expect("room");
         assert_eq!(*get::<u32>(one).expect("it is there"), 7);

@@ -1,5 +1,5 @@
-//! The C ABI of Deadpan. `include/deadpan.h` is the documentation of the ABI. Callers may rely on everything that it
-//! says.
+//! The C ABI of Deadpan. `include/deadpan.h` is the documentation of the ABI. Callers may rely on every statement in
+//! this file.
 //!
 //! Every function returns a code, catches panics, and takes its results by pointer. Handles are numbers in a table and
 //! never addresses. A handle that was freed, or that is of another kind, therefore causes an error, and never an access

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use deadpan_seal::Work;
 
-/// Gets the number of bytes that are done, and returns whether to continue.
+/// Receives the number of bytes that are processed so far, and returns whether to continue.
 type Callback = Box<dyn FnMut(u64) -> bool + Send>;
 
 /// Options for work. Other threads may change the options while the work runs.
@@ -27,8 +27,8 @@ impl Watch {
         *self.callback.lock() = callback;
     }
 
-    /// Reports to the callback how many bytes are done, if the callback is not already running. The callback may be
-    /// running on another thread, or on this thread if the callback itself uses the library.
+    /// Calls the callback with the number of processed bytes, unless the callback is already running. The callback may
+    /// be running on another thread, or on this thread if the callback itself uses the library.
     fn tell(&self) {
         let callback = self.callback.lock().clone();
         let Some(callback) = callback else { return };
@@ -51,8 +51,8 @@ pub(crate) fn under<T>(watch: Option<&Watch>, run: impl FnOnce(&Work<'_>) -> T) 
     let stop = || watch.stop.load(Ordering::Relaxed) || watch.enough.load(Ordering::Relaxed);
     let result =
         run(&Work { threads: watch.threads.load(Ordering::Relaxed), progress: Some(&progress), stop: Some(&stop) });
-    // When the last bytes were done, a thread may have found the callback in use. So the final number is reported
-    // again.
+    // The last report may be missing, because the callback may have been busy at that time. So this code reports the
+    // final number once more.
     watch.tell();
     result
 }

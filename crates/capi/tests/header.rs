@@ -31,7 +31,7 @@ fn c_types(parameters: &str) -> Vec<String> {
     let one = |parameter: &str| {
         let parameter = squeezed(parameter);
         let end = parameter.trim_end_matches(|byte: char| byte.is_ascii_alphanumeric() || byte == '_').len();
-        // A type without a parameter's name, such as `void`, is kept as a whole.
+        // If a parameter has a type but no name, such as `void`, the whole text is the type.
         squeezed(if end == 0 { &parameter } else { &parameter[..end] })
     };
     parameters.split(',').map(one).filter(|one| one != "void").collect()

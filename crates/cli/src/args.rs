@@ -42,8 +42,8 @@ struct GlobalArgs {
     quiet: bool,
 }
 
-// Each command in this enum also needs a row in `COMMANDS`. This comment is not a doc comment, because clap would print
-// a doc comment as the help text of the program.
+// Each command in this enum also needs a row in `COMMANDS`. This comment is not a doc comment, because clap prints a
+// doc comment as the help text of the program.
 #[derive(Subcommand)]
 enum Command {
     Keygen(keygen::KeygenArgs),
@@ -69,11 +69,11 @@ enum Command {
     Man(man::Man),
 }
 
-/// A function that adds the arguments and the help to a command that has only its name.
+/// A function that takes a command with only its name, and adds the arguments and the help.
 type Maker = fn(clap::Command) -> clap::Command;
 
-/// The commands by name. Only the command that is called is built, since building all commands takes longer than
-/// sealing a small file.
+/// The commands by name. The program builds only the command that is called, since building all commands takes longer
+/// than sealing a small file.
 const COMMANDS: [(&str, Maker); 19] = [
     ("keygen", keygen::KeygenArgs::augment_args),
     ("keys", keys::KeysArgs::augment_args),
@@ -107,7 +107,8 @@ pub(crate) fn whole() -> clap::Command {
     Command::augment_subcommands(GlobalArgs::command())
 }
 
-/// Returns the command line with only the command that `words` name, or with all commands if `words` name no command.
+/// Returns the command line with only the command that `words` contain, or with all commands if `words` contain no
+/// command.
 fn called(words: &[OsString]) -> clap::Command {
     if let [_, word] = words
         && (word == "--version" || word == "-V")
@@ -129,7 +130,6 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// Runs the command and returns the exit code of the program.
     pub fn run(self) -> u8 {
         let Self { quiet, command, whole } = self;
         if quiet {
@@ -143,8 +143,8 @@ impl CommandLine {
     }
 }
 
-/// Parses the command line. The first word is the program's name. Ends the program after it prints help or most of the
-/// errors that clap reports.
+/// Parses the command line. The first word is the program's name. Ends the program after printing help, or after most
+/// of the errors that clap reports.
 pub fn parse(words: Vec<OsString>) -> Result<CommandLine, Failure> {
     let mut command = called(&words);
     option::refuse_attached(&command, &words)?;
@@ -246,7 +246,7 @@ fn help(text: &clap::Error) -> Failure {
 
 /// Reports that the command does not exist, and suggests a similar one.
 fn unknown(word: &str) -> Failure {
-    // Only `deadpan --help` lists the commands, so the word `help` is not the parent of a command.
+    // The word `help` cannot be the parent of a command, because only `deadpan --help` lists the commands.
     let parent = invocation::arguments().into_iter().next().and_then(|first| first.into_string().ok());
     let parent = parent.filter(|first| first != word && first != "help");
     let cli = whole();
@@ -262,7 +262,7 @@ fn unknown(word: &str) -> Failure {
 }
 
 impl Command {
-    /// Whether the data go to standard output. In this case, results in JSON go to standard error.
+    /// Whether the data go to standard output. If the data go to standard output, results in JSON go to standard error.
     fn is_to_stdout(&self) -> bool {
         match self {
             Self::Seal(args) => args.is_to_stdout(),

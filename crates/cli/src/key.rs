@@ -1,4 +1,4 @@
-//! Keys, passphrases and their owners. Commands open, seal and sign with these keys and passphrases.
+//! Keys, passphrases and their owners. With these keys and passphrases, commands open, seal and sign files.
 
 pub mod exposed;
 pub mod home;

@@ -1,4 +1,4 @@
-//! The command line of Deadpan, for programs that offer it: the program `deadpan`, and `python -m deadpan`.
+//! The command line of Deadpan, for two programs: the program `deadpan`, and `python -m deadpan`.
 #![deny(unsafe_code)]
 
 mod args;
@@ -14,10 +14,10 @@ use crate::key::exposed;
 use crate::tell::signals;
 use deadpan_lab::invocation;
 
-/// Runs the command that the arguments of this process name, and returns the exit code. An interpreter that offers the
-/// command line calls [`invocation::set`] first.
+/// Runs the command that is given by the arguments of this process, and returns the exit code. An interpreter that
+/// offers the command line calls [`invocation::set`] first.
 ///
-/// The command controls the whole process: some errors end the process, and signals also end it.
+/// The command controls the whole process: some errors end the process, and signals also end the process.
 #[must_use]
 pub fn run() -> u8 {
     signals::survive_large_files();
@@ -28,7 +28,7 @@ pub fn run() -> u8 {
         Err(failure) => failure.end(),
     };
     // The runtime flushes standard output at the end of a Rust program, but not inside an interpreter. Commands already
-    // report that they could not write an output, so the result of this call is ignored.
+    // report an output that they could not write, so the result of this call is ignored.
     let _ = std::io::stdout().flush();
     signals::give_way();
     code

@@ -1,4 +1,4 @@
-//! Runs `deadpan lab compare`, and checks that its claims follow from the interval of the ratio. If other tests ran at
+//! Tests that `deadpan lab compare` makes only claims that follow from the interval of the ratio. If other tests ran at
 //! the same time, the times of equal programs would differ too much, so these tests are a separate program.
 #![cfg(unix)]
 #![allow(dead_code, reason = "these tests use a part of the sandbox")]
@@ -36,7 +36,7 @@ fn times_that_scatter_are_inconclusive() {
     }
     assert_eq!((code, &found["outcome"], &found["margin"]), (20, &"inconclusive".into(), &0.01.into()), "{text}");
     let further = found["further_rounds"].as_u64().unwrap();
-    // The interval must shrink at least to the distance between the estimate and the border of the margin.
+    // For a clear outcome, the ends of the interval must come as close to the estimate as the border of the margin is.
     let [lower, estimate, upper] = ["lower", "estimate", "upper"].map(|name| bound(name).ln());
     let (away, margin) = (estimate.abs(), 1.01_f64.ln());
     let reach = (upper - estimate).max(estimate - lower);

@@ -150,7 +150,7 @@ impl BitXorAssign for Choice {
 }
 
 impl fmt::Debug for Choice {
-    /// Does not show the condition, because logs are public.
+    /// The debug output does not contain the condition, because logs are public.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Choice(..)")
     }

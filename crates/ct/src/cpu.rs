@@ -96,7 +96,7 @@ fn detect() -> Level {
     Level::Portable
 }
 
-/// Returns the level that `DEADPAN_CPU` names, or the highest level if the variable is not set.
+/// Returns the level that the variable `DEADPAN_CPU` sets, or the highest level if the variable is not set.
 #[cfg(deadpan_test)]
 fn ceiling() -> Level {
     let Ok(wanted) = std::env::var("DEADPAN_CPU") else { return Level::Avx512 };

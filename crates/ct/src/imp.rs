@@ -26,8 +26,8 @@ use self::sse2 as baseline;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use crate::cpu::{Level, level};
 
-/// The greatest length for which the inlined code for every CPU is used. For such short slices, a call and a check of
-/// the CPU level cost more time than wider registers save.
+/// The greatest length for which the inlined code for every CPU is used. For slices of at most this length, a call and
+/// a check of the CPU level cost more time than wider registers save.
 const SHORT: usize = 256;
 
 /// Types that consist of integers.

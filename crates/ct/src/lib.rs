@@ -3,7 +3,7 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
-// The variable for the CPU level and the Valgrind marks exist only in the test configuration.
+// The variable for the CPU level and the marks for Valgrind need `std`, and exist only in the test configuration.
 #[cfg(any(test, deadpan_test))]
 extern crate std;
 

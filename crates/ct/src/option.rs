@@ -1,13 +1,14 @@
-//! An optional value. Whether the value is present is secret.
+//! An optional value. Whether the value is valid is secret.
 
 use core::fmt;
 
 use crate::{Choice, CtAssign, CtEq, CtSelect};
 
-/// An optional value like `Option`. The option always holds a value, and a [`Choice`] says whether the value counts.
+/// An optional value like `Option`. The option always holds a value, and a [`Choice`] states whether the value is
+/// valid.
 ///
-/// A value that does not count can be any value. Closures for [`map`](CtOption::map) and
-/// [`and_then`](CtOption::and_then) always run, and must not panic or branch on their arguments.
+/// A value that is not valid can be any value. Closures for [`map`](CtOption::map) and [`and_then`](CtOption::and_then)
+/// always run, and must not panic or branch on their arguments.
 #[derive(Clone, Copy)]
 #[must_use = "whether the value counts has not been checked"]
 pub struct CtOption<T> {
@@ -16,7 +17,7 @@ pub struct CtOption<T> {
 }
 
 impl<T> CtOption<T> {
-    /// Makes an option from `value`. The value counts if `some` is *yes*.
+    /// Makes an option from `value`. The value is valid if `some` is *yes*.
     #[inline(always)]
     pub fn new(value: T, some: Choice) -> Self {
         Self { value, some }
@@ -28,38 +29,38 @@ impl<T> CtOption<T> {
         self.some
     }
 
-    /// Returns *yes* if the value does not count.
+    /// Returns *yes* if the value is not valid.
     #[inline(always)]
     pub fn is_none(&self) -> Choice {
         !self.some
     }
 
-    /// Applies `f` to the value. `f` runs even if the value does not count.
+    /// Applies `f` to the value. `f` runs even if the value is not valid.
     #[inline(always)]
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> CtOption<U> {
         CtOption::new(f(self.value), self.some)
     }
 
-    /// Applies `f` to the value. `f` returns an option, and runs even if the value does not count.
+    /// Applies `f` to the value. `f` returns an option, and runs even if the value is not valid.
     #[inline(always)]
     pub fn and_then<U>(self, f: impl FnOnce(T) -> CtOption<U>) -> CtOption<U> {
         let next = f(self.value);
         CtOption::new(next.value, next.some & self.some)
     }
 
-    /// Returns an option whose value counts only if the value of this option counts and `condition` is *yes*.
+    /// Returns an option whose value is valid only if the value of this option is valid and `condition` is *yes*.
     #[inline(always)]
     pub fn filter(self, condition: Choice) -> Self {
         Self::new(self.value, self.some & condition)
     }
 
-    /// Returns the value, and whether the value counts.
+    /// Returns the value, and whether the value is valid.
     #[inline(always)]
     pub fn into_parts(self) -> (T, Choice) {
         (self.value, self.some)
     }
 
-    /// Makes public whether the value counts. Returns the value if the value counts, and `None` otherwise.
+    /// Makes public whether the value is valid. Returns the value if it is valid, and `None` otherwise.
     #[inline(always)]
     #[must_use]
     pub fn declassify(self) -> Option<T> {
@@ -68,14 +69,14 @@ impl<T> CtOption<T> {
 }
 
 impl<T: CtSelect> CtOption<T> {
-    /// Returns the value, or `otherwise` if the value does not count.
+    /// Returns the value if it is valid, and `otherwise` if it is not.
     #[inline(always)]
     #[must_use]
     pub fn unwrap_or(self, otherwise: T) -> T {
         self.some.select(self.value, otherwise)
     }
 
-    /// Returns this option if its value counts, and the other option otherwise.
+    /// Returns this option if its value is valid, and the other option otherwise.
     #[inline(always)]
     pub fn or(self, other: Self) -> Self {
         Self::new(self.some.select(self.value, other.value), self.some | other.some)
@@ -104,7 +105,7 @@ impl<T: CtAssign> CtAssign for CtOption<T> {
 }
 
 impl<T: CtEq> CtEq for CtOption<T> {
-    /// Two options are equal if both values count and are equal, or if neither value counts.
+    /// Two options are equal if both values are valid and equal, or if neither value is valid.
     #[inline(always)]
     fn ct_eq(&self, other: &Self) -> Choice {
         let both = self.some & other.some;
@@ -114,7 +115,7 @@ impl<T: CtEq> CtEq for CtOption<T> {
 }
 
 impl<T> fmt::Debug for CtOption<T> {
-    /// Shows neither the value nor whether the value counts, because logs are public.
+    /// The debug output shows neither the value nor whether the value is valid, because logs are public.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("CtOption(..)")
     }

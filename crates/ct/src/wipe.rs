@@ -103,7 +103,7 @@ impl<T: Wipe> DerefMut for Wiped<T> {
 }
 
 impl<T: Wipe> fmt::Debug for Wiped<T> {
-    /// Does not show the secret, because logs are public.
+    /// The debug output does not contain the secret, because logs are public.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Wiped(..)")
     }

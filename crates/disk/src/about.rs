@@ -71,8 +71,8 @@ pub struct About {
     pub modified: (i64, u32),
     /// The time of the last change of the contents, the attributes or the names.
     pub changed: (i64, u32),
-    /// Whether the file is a device that no ordinary user can make. Pseudo-terminals are not counted as such devices,
-    /// because every user can make them.
+    /// Whether the file is a device that no ordinary user can make. Pseudo-terminals are excluded, because every user
+    /// can make them.
     pub is_system_device: bool,
 }
 
@@ -112,8 +112,8 @@ impl About {
         Ok(Self::from_stat(&stat(path)?))
     }
 
-    /// Returns the properties of the file or link with this path. Does not follow a link at the end of the path. Apart
-    /// from that, works as [`of_path`](Self::of_path).
+    /// Returns the properties of the file or link with this path. Does not follow a link at the end of the path. In all
+    /// other respects, works as [`of_path`](Self::of_path).
     ///
     /// # Errors
     /// The errors of [`of_path`](Self::of_path).

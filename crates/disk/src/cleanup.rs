@@ -44,7 +44,8 @@ pub fn on_first(hook: fn()) {
     let _ = ON_FIRST.set(hook);
 }
 
-/// Sets a function that receives the paths of removed drafts of killed runs. Only the first call counts.
+/// Sets a function that receives the paths of drafts that killed runs left and that were then removed. Only the first
+/// call counts.
 pub fn on_swept(hook: fn(&[PathBuf])) {
     let _ = ON_SWEPT.set(hook);
 }
@@ -88,7 +89,7 @@ pub fn is_ending() -> bool {
     ENDING.load(Ordering::Relaxed)
 }
 
-/// Fails if the process is ending. A file that is made while the cleanups run would not be removed.
+/// Fails if the process is ending. A file that is made while the cleanups run is not removed.
 pub(crate) fn check() -> io::Result<()> {
     if is_ending() { Err(io::Error::other("the program ends")) } else { Ok(()) }
 }
@@ -123,8 +124,8 @@ impl Pending {
 }
 
 impl Guard {
-    /// Runs `act` and removes the cleanup, which is not needed any more. The process cannot end after `act` and before
-    /// the cleanup is removed. If `act` fails, the cleanup stays registered.
+    /// Runs `act` and removes the cleanup, so that the cleanup does not run later. The process cannot end after `act`
+    /// and before the cleanup is removed. If `act` fails, the cleanup stays registered.
     ///
     /// # Errors
     /// The errors of `act`.
@@ -166,7 +167,7 @@ pub fn hold<T>(act: impl FnOnce(&mut Held) -> T) -> T {
 }
 
 impl Held {
-    /// Removes a cleanup, which is not needed any more.
+    /// Removes a cleanup that is not needed any more.
     pub fn forget(&mut self, guard: &Guard) {
         self.0.all.retain(|entry| entry.id != guard.id);
     }

@@ -16,7 +16,8 @@ const OPEN: usize = 32;
 /// Removes a folder. Returns whether it is gone.
 #[must_use]
 pub fn clear(parent: &Folder, name: &OsStr) -> bool {
-    // Removing an empty folder needs no further open file. A limit (`ulimit -n`) may not allow a further open file.
+    // Removing an empty folder needs no further open file. The limit on open files (`ulimit -n`) may already be
+    // reached.
     match parent.remove_folder(name) {
         Ok(()) | Err(Errno::NOENT) => return true,
         Err(_) => {}
@@ -26,7 +27,8 @@ pub fn clear(parent: &Folder, name: &OsStr) -> bool {
         let progress = empty(&top);
         match parent.remove_folder(name) {
             Ok(()) | Err(Errno::NOENT) => return true,
-            // Folders were moved to the top, or another thread added names, so try again.
+            // Folders that were moved to the top folder, or names that another thread added, remain for the next
+            // attempt.
             Err(_) if progress => {}
             Err(_) => return false,
         }
@@ -73,7 +75,8 @@ fn empty(top: &Folder) -> bool {
         if is_dots(name) {
             continue;
         }
-        // Most systems report whether a name is a folder, and a wrong guess only costs one more call.
+        // Most systems report whether a name is a folder; if the report is missing or wrong, one more system call is
+        // needed.
         if kind != FileType::Directory {
             match unlinkat(level.folder.borrowed(), name, AtFlags::empty()) {
                 Err(Errno::ISDIR | Errno::PERM) => {}

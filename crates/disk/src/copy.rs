@@ -1,4 +1,4 @@
-//! Copies data by a call of the system. The two files share disk blocks if the file system supports this.
+//! Copies data between two files by a system call. The two files share disk blocks if the file system supports this.
 
 use std::fs::File;
 use std::io;

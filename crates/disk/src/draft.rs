@@ -116,8 +116,8 @@ impl Named {
 }
 
 impl Draft {
-    /// Makes a file that gets this name in the open folder when it is complete. Only its owner can read it until its
-    /// mode is set.
+    /// Makes a file that gets this name in the open folder when it is complete. Only the owner of the file can read the
+    /// file until its mode is set.
     ///
     /// # Errors
     /// If the file cannot be made.
@@ -126,7 +126,7 @@ impl Draft {
     }
 
     /// Makes a file as [`create_in`](Self::create_in) does, but does not search for drafts of killed runs. In a large
-    /// folder, the search for such drafts takes long.
+    /// folder, the search for drafts of killed runs takes long.
     ///
     /// # Errors
     /// If the file cannot be made.
@@ -162,7 +162,7 @@ impl Draft {
         &self.folder
     }
 
-    /// Returns the name that the file gets in that folder.
+    /// Returns the name that the file gets in its folder.
     #[must_use]
     pub fn name(&self) -> &OsStr {
         &self.name
@@ -189,8 +189,8 @@ impl Draft {
     /// Sets the attributes of the file and gives the file its name.
     ///
     /// # Errors
-    /// [`Error::Exists`] if the name is taken and may not be replaced. [`Error::Changed`] if the name belongs to
-    /// another file than the file that may be replaced. Otherwise, an error with the step that the system refused.
+    /// [`Error::Exists`] if the name is taken and may not be replaced. [`Error::Changed`] if only a certain file may be
+    /// replaced, but the name belongs to a different file. Otherwise, the system's error, with the `Step` that failed.
     pub fn land(self, attributes: Attributes, landing: Landing) -> Result<(), Error> {
         self.dress(attributes)?;
         self.land_dressed(landing)
@@ -224,7 +224,8 @@ impl Draft {
     /// Gives an incomplete file the name `NAME.incomplete`, and returns that name.
     ///
     /// # Errors
-    /// [`Error::Exists`] if all such names are taken; otherwise the step that the system refused.
+    /// [`Error::Exists`] if all names of this form are taken; otherwise the system's error, with the `Step` that
+    /// failed.
     pub fn keep_incomplete(mut self, attributes: Attributes) -> Result<OsString, Error> {
         self.dress(attributes)?;
         for name in names::incomplete(&self.name) {

@@ -1,12 +1,12 @@
 //! A folder that gets its name when it is complete.
 //!
-//! Until it is complete, the folder is stored in a draft. The draft is a folder with a temporary name, and only its
-//! owner has access to it. The draft is removed when the process ends early. If a run is killed, its draft stays, and
-//! the next run with the same output removes it. The folder in the draft has the same temporary name as the draft. If
-//! another user may change names in the target's folder, that user can rename any folder there. But that user cannot
-//! make another folder look like a draft, because only the owner can list and enter a draft. When a draft is removed,
-//! its contents are found through the open handle of the draft, because another folder may have the draft's name by
-//! then.
+//! Until the folder is complete, it is stored inside another folder, which is called the draft. The draft is a folder
+//! with a temporary name, and only its owner has access to it. The draft is removed when the process ends early. If a
+//! run is killed, its draft stays, and the next run with the same output removes it. The folder in the draft has the
+//! same temporary name as the draft. If another user may change names in the target's folder, that user can rename any
+//! folder there. But that user cannot make another folder look like a draft, because only the owner can list and enter
+//! a draft. When a draft is removed, its contents are found through the open handle of the draft, because another
+//! folder may have the draft's name by then.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -94,7 +94,7 @@ impl DraftFolder {
     /// Gives the folder its name. If `sync` is set, the contents of the folder are written to the disk first.
     ///
     /// # Errors
-    /// [`Error::Exists`] if the name is taken; otherwise the step that the system refused.
+    /// [`Error::Exists`] if the name is taken; otherwise the system's error, with the `Step` that failed.
     pub fn land(self, sync: bool) -> Result<(), Error> {
         if sync {
             self.folder.sync_all().map_err(Error::write)?;
@@ -106,7 +106,8 @@ impl DraftFolder {
     /// Renames the folder to `NAME.incomplete` and returns that name.
     ///
     /// # Errors
-    /// [`Error::Exists`] if all such names are taken; otherwise the step that the system refused.
+    /// [`Error::Exists`] if all names of this form are taken; otherwise the system's error, with the `Step` that
+    /// failed.
     pub fn keep_incomplete(self) -> Result<OsString, Error> {
         for name in names::incomplete(&self.name) {
             match self.rename(&name) {

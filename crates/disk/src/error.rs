@@ -18,7 +18,7 @@ pub enum Error {
     /// The name is taken, and the file with this name may not be replaced.
     #[error("it exists already")]
     Exists,
-    /// The output is a file, and a folder has its name.
+    /// The output is a file, but a folder has the name of the output.
     #[error("it is a folder")]
     IsFolder,
     /// The output is a file, and its name belongs to something that is neither a file nor a link.

@@ -29,7 +29,7 @@ const NAMES: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXE
 /// The flags for opening a file without waiting for the writer of a pipe and without following a link.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// A folder whose last change is longer ago than this is not accepted as new; the limit allows for wrong clocks.
+/// A folder is not accepted as new if its last change is longer ago than this time, which allows for wrong clocks.
 const RECENT: Duration = Duration::from_secs(10);
 
 /// An open folder.
@@ -50,16 +50,16 @@ struct Trail {
 }
 
 impl Folder {
-    /// Opens the folder that `path` names, and follows links on the way.
+    /// Opens the folder at `path`, and follows links on the way.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotADirectory`] if the path names no folder, [`io::ErrorKind::PermissionDenied`] if the folder
-    /// may not be read; otherwise the system's error.
+    /// [`io::ErrorKind::NotADirectory`] if the path does not lead to a folder, [`io::ErrorKind::PermissionDenied`] if
+    /// the folder may not be read; otherwise the system's error.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self::found(openat(CWD, path, FOLDER, Mode::empty())?, None, path))
     }
 
-    /// Opens a folder to use names in it. The user need not have the right to list these names.
+    /// Opens a folder to use names in it. The user need not have the right to list the names in the folder.
     pub(crate) fn open_for_names(path: &Path) -> io::Result<Self> {
         Ok(Self::found(open_followed(CWD, path)?, None, path))
     }
@@ -71,7 +71,7 @@ impl Folder {
     /// Opens the folder in which a file of this path lies. Returns the folder and the file's name in the folder.
     ///
     /// # Errors
-    /// [`Error::NoName`] if the path does not end with a name, [`Error::NoFolder`] if there is no such folder.
+    /// [`Error::NoName`] if the path does not end with a name, [`Error::NoFolder`] if the folder does not exist.
     pub fn holding(path: &Path) -> Result<(Self, OsString), Error> {
         let name = name_of(path).ok_or(Error::NoName)?;
         let folder = Self::open_for_names(parent(path)).map_err(Error::of_folder)?;
@@ -176,7 +176,7 @@ impl Folder {
         use rustix::fs::{ResolveFlags, openat2};
         let flags = FOLDER | OFlags::NOFOLLOW;
         match openat2(&self.handle, single(name)?, flags, Mode::empty(), ResolveFlags::NO_XDEV) {
-            // An old kernel or a sandbox returns these errors for `openat2`.
+            // An old kernel or a sandbox returns `NOSYS` or `PERM` for `openat2`.
             Err(Errno::NOSYS | Errno::PERM) => self.enter(name),
             entered => Ok(Self::found(entered?, Some(&self.trail), Path::new(name))),
         }
@@ -204,7 +204,7 @@ impl Folder {
         self.enter(name)
     }
 
-    /// Opens the folder that a path names, relative to this folder, one component after the other.
+    /// Opens the folder at a path relative to this folder, one component after the other.
     ///
     /// # Errors
     /// [`io::ErrorKind::NotADirectory`] if a component is a link or a file, [`io::ErrorKind::InvalidInput`] if a
@@ -234,8 +234,8 @@ impl Folder {
         }
     }
 
-    /// Whether this folder describes processes, as in `/proc`. Links in such a folder lead to open files, even if the
-    /// text of a link is not the path of its file.
+    /// Whether this folder describes processes, as in `/proc`. Links in a folder that describes processes lead to open
+    /// files, even if the text of a link is not the path of its file.
     #[cfg(target_os = "linux")]
     pub(crate) fn is_of_processes(&self) -> bool {
         rustix::fs::fstatfs(&self.handle).is_ok_and(|system| system.f_type == rustix::fs::PROC_SUPER_MAGIC)
@@ -267,7 +267,7 @@ impl Folder {
         })
     }
 
-    /// Opens the folder that a path names, relative to this folder, and follows links on the way.
+    /// Opens the folder at a path relative to this folder, and follows links on the way.
     pub(crate) fn follow(&self, path: &Path) -> Result<Self, Errno> {
         Ok(Self::found(open_followed(&self.handle, path)?, Some(&self.trail), path))
     }
@@ -363,7 +363,7 @@ impl Folder {
             Ok(file) => Ok(Some(file.into())),
             // File systems and kernels without support for nameless files return these errors.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => Ok(None),
-            // The system returns this error if the folder was removed.
+            // The system returns `PERM` if the folder was removed.
             Err(Errno::PERM) if self.about().is_ok_and(|about| about.links == 0) => Err(Errno::NOENT),
             Err(error) => Err(error),
         }
@@ -405,7 +405,7 @@ impl Folder {
         }
     }
 
-    /// Makes another name for the file or link that has the name `from` in another folder.
+    /// Makes a new name in this folder for the file or link that has the name `from` in the folder `other`.
     ///
     /// # Errors
     /// [`io::ErrorKind::AlreadyExists`] if the name is taken; otherwise the system's error.
@@ -528,8 +528,9 @@ impl Folder {
         }
     }
 
-    /// Gives the owner all permissions for a folder in this folder that its owner may not read, and returns the mode
-    /// before the change. The mode is set through a handle, because another folder may have the name by now.
+    /// Gives the owner of the folder `name` all permissions for that folder, even if the owner may not read it, and
+    /// returns the mode before the change. The mode is set through a handle, because another folder may have the name
+    /// by now.
     ///
     /// # Errors
     /// The system's errors.
@@ -599,13 +600,14 @@ fn components(path: &Path) -> impl Iterator<Item = io::Result<&OsStr>> {
     })
 }
 
-/// Returns the last component of a path, if that component is a name. A path that ends with `/` names a folder.
+/// Returns the last component of a path, if that component is a name. A path that ends with `/` or `/.` belongs to a
+/// folder, so the result is `None`.
 pub(crate) fn name_of(path: &Path) -> Option<&OsStr> {
     let bytes = path.as_os_str().as_bytes();
     path.file_name().filter(|_| !bytes.ends_with(b"/") && !bytes.ends_with(b"/."))
 }
 
-/// Returns the path without slashes at its end. If the path ended with a slash, the system would follow a link at the
+/// Returns the path without slashes at its end. For a path with a slash at its end, the system follows a link at the
 /// last name.
 #[must_use]
 pub fn trimmed(path: &Path) -> PathBuf {

@@ -122,7 +122,7 @@ pub trait Handle: sealed::Sealed {
     /// Whether the file has an access control list. If the file has a list, the group bits of the file's mode are the
     /// mask of the list.
     fn has_access_list(&self) -> bool {
-        // Every list is longer than this buffer, so the system refuses the buffer.
+        // Every access control list is longer than this buffer, so the system returns `RANGE` if there is a list.
         let mut start = [0; 1];
         cfg!(target_os = "linux") && fgetxattr(self.descriptor(), ACCESS_LIST, &mut start) == Err(Errno::RANGE)
     }

@@ -1,5 +1,5 @@
-//! An input whose path is looked up only once. Contains the file, the folder in which the path names the file, and the
-//! folder that contains the file itself.
+//! An input whose path is looked up only once. An input consists of the open file, the folder to which its path leads,
+//! and the folder that really contains the file.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -17,7 +17,7 @@ use crate::way::{Planted, Way};
 pub struct OpenMode {
     /// Whether the caller writes to the file too.
     pub write: bool,
-    /// Whether opening a pipe waits for its writer.
+    /// Whether opening a pipe waits for the pipe's writer.
     pub wait: bool,
 }
 
@@ -72,7 +72,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Returns the open folder of the input, if `path` names that folder in the same form as the input's path.
+    /// Returns the open folder of the input, if `path` is the path of that folder in the same form as the input's path.
     #[must_use]
     pub fn folder_beside(&self, path: &Path) -> Option<&Folder> {
         self.named.as_ref().map(|named| &named.folder).filter(|folder| folder.path() == parent(path))
@@ -80,7 +80,7 @@ impl Found {
 }
 
 impl Input {
-    /// Opens the file that `path` names, and follows links.
+    /// Opens the file at `path`, and follows links.
     ///
     /// # Errors
     /// The system's errors.
@@ -89,7 +89,7 @@ impl Input {
     }
 
     /// Opens a file as [`open`](Self::open) does. The function `way` opens the folder of the file. If the path ends
-    /// without a name (as `..` does), `way` opens the folder that the path names.
+    /// without a name (as `..` does), `way` opens the folder at the path.
     ///
     /// # Errors
     /// The system's errors.
@@ -114,8 +114,8 @@ impl Input {
         let access = if mode.write { OFlags::RDWR } else { OFlags::RDONLY };
         let file = named.folder.open_followed(name, access, mode.wait)?;
         let about = About::of_file(&file)?;
-        // The caller checks whether a pipe has data before it reads from the pipe. For a device, a read call itself
-        // must wait for data.
+        // The caller checks whether a pipe has data before it reads from the pipe. For a device, the read call itself
+        // must wait for data, so `NONBLOCK` is removed.
         if !matches!(about.kind, FileKind::File | FileKind::Folder | FileKind::Fifo) {
             fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
         }

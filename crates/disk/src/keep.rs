@@ -11,11 +11,12 @@ use crate::handle::{ACCESS_LIST, Handle};
 /// Gives the new file the properties of the old file. A user without access to the old file gets no access to the new
 /// file.
 ///
-/// If `lossy` is set, leaves out properties that cannot be kept, and rights that would mean something else without
-/// these properties. Returns the properties that were left out.
+/// If `lossy` is set, omits properties that cannot be kept, and rights that would have another meaning without these
+/// properties. Returns the omitted properties.
 ///
 /// # Errors
-/// [`Error::Unkept`] if a property cannot be kept and `lossy` is not set; otherwise the step that the system refused.
+/// [`Error::Unkept`] if a property cannot be kept and `lossy` is not set; otherwise the system's error, with the `Step`
+/// that failed.
 pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
     let about = About::of_file(old).map_err(Error::dress)?;
     let mut lost = Vec::new();
@@ -31,7 +32,8 @@ pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
     let now = keep_owner(new, &about).map_err(Error::dress)?;
     if now.owner != about.owner {
         lose(Unkept::Owner(about.owner))?;
-        // The new owner is responsible for the rights of other users to the file.
+        // The new owner has not granted other users the right to write to the file, so this right and the special bits
+        // are not kept.
         if mode & !0o755 != 0 {
             lose(Unkept::Rights(mode & !0o755))?;
         }
@@ -60,8 +62,8 @@ pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
     }
     new.set_mode(mode).map_err(Error::dress)?;
     for (name, value) in &attributes {
-        // The new file gets the system's attributes from its folder. Attributes that grant rights are not copied to
-        // data files.
+        // System attributes are not copied, because the new file gets its own from its folder. Attributes that grant
+        // rights are not copied to data files.
         if name.starts_with(b"user.") && new.set_attribute(name, value).is_err() {
             lose(Unkept::Attribute(String::from_utf8_lossy(name).into_owned()))?;
         }

@@ -8,8 +8,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 const SUFFIX: &str = ".deadpan-part";
 
-/// The maximum number of bytes of a target's name that the name of its draft contains. A name has at most 255 bytes,
-/// and the dots, the random number and the suffix need 31 bytes.
+/// The name of a draft contains at most this many bytes of its target's name. A name has at most 255 bytes, and the
+/// dots, the random number and the suffix need 31 bytes.
 const LONGEST_STEM: usize = 200;
 
 /// The maximum number of bytes of a name before `.incomplete` and a number.

@@ -74,7 +74,7 @@ pub(crate) fn land_with(
         Ok(())
     })?;
     let to_sync = landing.sync || members.iter().any(|member| member.old.is_some());
-    // Dropping the members removes the files that were replaced.
+    // Dropping `members` removes the temporary names, which now belong to the replaced files.
     match members.into_iter().next().map(|member| member.draft).filter(|_| to_sync) {
         None => Ok(()),
         Some(Draft { folder, name, .. }) => folder.sync().map_err(|error| SetError {
@@ -201,7 +201,7 @@ impl Member {
             let removed = if is_ours { folder.remove(name) } else { Ok(()) };
             return removed.err().map(|_| Left { name: name.clone(), old: None });
         };
-        // The old file may replace our new file, but not a file of another program.
+        // The old file may replace the new file of this program, but not a file of another program.
         let replaced = is_ours || self.old.as_ref().is_some_and(|old| old.has(folder, name));
         let restored = if replaced { folder.rename(&kept.name, name) } else { folder.rename_new(&kept.name, name) };
         match restored {

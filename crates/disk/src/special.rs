@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 use crate::about::{About, FileId};
 
 /// Opens a FIFO or a device for writing. Waits for the reader of a FIFO. The caller has checked the owner of the file
-/// with the id `id`; returns `None` if the path leads to another file.
+/// with the id `id`; returns `None` if the path leads to a file with another id.
 ///
 /// # Errors
 /// The system's errors.

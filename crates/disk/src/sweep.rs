@@ -17,8 +17,8 @@ const NEW: Duration = Duration::from_secs(5);
 
 /// Removes the temporary files and folders that killed runs of this user left for the output `name`. A running program
 /// locks its temporary files and folders, so they are kept. Files and folders of other users are kept too, because
-/// removing a deep folder would take long. Old drafts do not disturb a draft without a name, so making a draft without
-/// a name does not call this function.
+/// removing a deep folder would take long. Old drafts have no effect on a draft without a name, so this function is not
+/// called when a draft without a name is made.
 pub fn sweep(folder: &Folder, name: &OsStr) {
     let mut swept = Vec::new();
     for (found, _) in folder.entries().into_iter().flatten().flatten() {

@@ -164,8 +164,8 @@ fn access_list(mask: u16) -> Vec<u8> {
     list
 }
 
-/// Once, the new file inherited an access control list from the folder, and so gave other users rights that the old
-/// file did not give.
+/// In an earlier version, the new file inherited an access control list from the folder, and so gave other users rights
+/// that the old file did not give.
 #[test]
 fn a_new_file_keeps_the_access_control_list_of_the_old_one() {
     let place = folder("list");
@@ -218,8 +218,8 @@ fn only_the_file_that_was_read_is_replaced() {
     }
 }
 
-/// The input's path is a link into another folder, and that folder is renamed: the input still knows the folder that
-/// contains the file.
+/// The input's path is a link into another folder. After that folder is renamed, the input can still find the file in
+/// the folder.
 #[test]
 fn an_input_knows_where_it_was_named_and_where_it_lies() {
     let place = folder("input");
@@ -232,7 +232,7 @@ fn an_input_knows_where_it_was_named_and_where_it_lies() {
     assert_eq!((named.path(), real.name.to_str()), (place.join("first"), Some("file")));
     fs::rename(place.join("far"), place.join("moved")).unwrap();
     assert!(real.folder.has(&real.name, &input.file));
-    // A path in /dev/fd leads to a file that may have no path, and the path of a folder may end with dots.
+    // A path in /dev/fd leads to a file that may have no path, and the path of a folder may end with `..`.
     let descriptor = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&input.file));
     assert!(Input::open(Path::new(&descriptor), OpenMode::default()).unwrap().about.is_file());
     let dots = Input::open(&place.join("moved/.."), OpenMode::default()).unwrap();
@@ -323,7 +323,7 @@ fn a_folder_that_only_looks_like_a_draft_stays() {
         assert!(place.join(name).join(inner).exists(), "{inner}");
         fs::remove_dir_all(place.join(name)).unwrap();
     }
-    // In a folder shared by a project, other users can change names, so such a folder is not taken for a draft. A real
+    // In a folder shared by a project, other users can change names, so such a folder is not treated as a draft. A real
     // draft is removed.
     for (mode, left) in [(0o770, 1), (0o755, 1), (0o700, 0)] {
         fs::create_dir_all(place.join(name).join(name).join("a/b")).unwrap();
@@ -379,14 +379,14 @@ fn a_folder_in_the_place_of_a_new_one_is_refused() {
     let (mut refused, mut taken, begin) = (0, false, std::time::Instant::now());
     std::thread::scope(|scope| {
         scope.spawn(exchange);
-        // On a busy machine, it may take a while until a folder is replaced at the right moment.
+        // On a busy machine, many attempts may be needed until the other thread replaces the folder in time.
         while refused < 5 && !taken && begin.elapsed().as_secs() < 20 {
             match at.make_and_enter(OsStr::new("new"), 0o700) {
                 Ok(made) => taken = made.look(OsStr::new("secret")).unwrap().is_some(),
                 Err(error) => refused += u32::from(error.get_ref().is_some_and(|inner| inner.is::<Exchanged>())),
             }
-            // Of the folders `new` and `old`, the empty one is removed. After a panic here, the test would wait forever
-            // for the other thread.
+            // Of the folders `new` and `old`, the empty one is removed. Errors are ignored here, because after a panic
+            // the test would wait forever for the other thread.
             let _ = (fs::remove_dir(place.join("new")), fs::remove_dir(place.join("old")));
             let _ = fs::rename(place.join("new"), place.join("old"));
         }

@@ -142,7 +142,7 @@ impl Walk {
     ///
     /// # Errors
     /// Returns an error only if the process has too many open files. All other failures are reported in the returned
-    /// step.
+    /// `WalkStep`.
     pub fn open(&mut self) -> io::Result<WalkStep> {
         let Some(level) = self.levels.last() else { return Ok(WalkStep::Gone) };
         let (name, kind) = level.names.get(level.next.saturating_sub(1));
@@ -187,7 +187,7 @@ enum Opened {
     Other(Node, About),
 }
 
-/// Opens a name. If its kind has changed since the folder was read, opens the name as the new kind.
+/// Opens a name. If the file's kind has changed since the folder was read, opens the file as the new kind.
 fn found(folder: &Folder, name: &OsStr, kind: Option<FileKind>) -> io::Result<Opened> {
     match opened(folder, name, kind) {
         // These errors mean that the file now has another kind.

@@ -28,8 +28,8 @@ pub struct Planted {
     pub path: PathBuf,
     /// The number of the user.
     pub owner: u32,
-    /// Whether the suspicious entry is a symbolic link. If it is not a link, another user may have planted a folder,
-    /// inside a folder to which all users may write.
+    /// Whether the suspicious entry is a symbolic link. If the entry is not a link, it is a folder that another user
+    /// may have planted inside a folder to which all users may write.
     pub is_link: bool,
 }
 
@@ -51,11 +51,11 @@ impl From<Folder> for Way {
 }
 
 impl Way {
-    /// Opens the folder that `path` names, and follows links on the way as the system does. The user need not have the
-    /// right to list the names in this folder.
+    /// Opens the folder at `path`, and follows links on the way as the system does. The user need not have the right to
+    /// list the names in this folder.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotADirectory`] if the path names no folder; otherwise the system's error.
+    /// [`io::ErrorKind::NotADirectory`] if the path does not lead to a folder; otherwise the system's error.
     pub fn to(path: &Path) -> io::Result<Self> {
         if path.as_os_str().is_empty() {
             return Err(io::ErrorKind::NotFound.into());
@@ -66,7 +66,7 @@ impl Way {
         way.onward(path, path)
     }
 
-    /// Opens the folder that `path` names, relative to this folder. `shown` is the whole path, for messages.
+    /// Opens the folder at `path`, relative to this folder. `shown` is the whole path, for messages.
     ///
     /// # Errors
     /// The errors of [`to`](Self::to).
@@ -155,7 +155,7 @@ impl Way {
         }
     }
 
-    /// Opens the folder that `path` names, relative to this folder.
+    /// Opens the folder at `path`, relative to this folder.
     fn along(&mut self, path: &Path) -> io::Result<()> {
         for component in path.components() {
             match component {
@@ -214,7 +214,7 @@ impl Way {
     }
 
     /// Follows the link `name` and further links one after the other, and returns the folder and the name of the last
-    /// target. Returns `None` if the text of a link does not name the link's target, as in `/dev/fd`.
+    /// target. Returns `None` if the text of a link is not the path of the link's target, as in `/dev/fd`.
     ///
     /// # Errors
     /// The system's errors.
@@ -222,7 +222,7 @@ impl Way {
         let mut name = name.to_owned();
         while let Some(target) = self.read_link(&name)? {
             self.along(parent(&target))?;
-            // A link to a folder may end with a slash, or with dots.
+            // The text of a link to a folder may end with `/`, `.` or `..`.
             match target.file_name().filter(|_| !ends_with_dots(&target)) {
                 Some(last) => name = last.to_owned(),
                 None => return Ok(None),
@@ -249,7 +249,7 @@ impl Folder {
     ///
     /// # Errors
     /// [`Error::Planted`] if another user may have planted a link or folder, [`Error::NoFolder`] if the folder does not
-    /// exist; otherwise the step that the system refused.
+    /// exist; otherwise the system's error, with the `Step` that failed.
     pub fn enter_unplanted(&self, name: &OsStr) -> Result<Self, Error> {
         let mut way = Way::from(self.clone());
         way.step(name).map_err(Error::of_folder)?;

@@ -35,8 +35,8 @@ pub struct DraftFile {
 }
 
 impl DraftFile {
-    /// Makes a file that gets the name `target` later. With `replace`, the file may then replace another file. Before
-    /// it gets its name, only its owner can read it.
+    /// Makes a file that gets the name `target` later. If `replace` is set, the new file may then replace another file.
+    /// Before the file gets its name, only its owner can read it.
     ///
     /// # Errors
     /// If the name is taken and may not be replaced, or if the file cannot be made.
@@ -77,20 +77,20 @@ impl DraftFile {
         self.draft.file()
     }
 
-    /// Returns the id of the file. If the file is in the folder that is packed, the packer must leave out the file with
+    /// Returns the id of the file. If the file is in the folder that is packed, the packer must not pack the file with
     /// this id.
     pub(crate) fn id(&self) -> Option<FileId> {
         disk::About::of_file(self.file()).ok().map(|about| about.id)
     }
 
     /// Returns the folder of the output and the output's final name. If the output is in the folder that is packed, the
-    /// packer must leave it out.
+    /// packer must not pack the output.
     pub(crate) fn place(&self) -> Option<OutputPlace> {
         let folder = self.draft.folder().about().ok()?.id;
         Some(OutputPlace::Name { folder, name: self.draft.name().as_encoded_bytes().to_vec() })
     }
 
-    /// Gives the file its name. With `sync`, the file and its name are on the disk when this function returns.
+    /// Gives the file its name. If `sync` is set, the file and its name are on the disk when this function returns.
     ///
     /// # Errors
     /// If the name is taken by now and may not be replaced, or if the system refuses.

@@ -174,7 +174,7 @@ impl Error {
     }
 
     /// Returns an error of the sealing engine, together with the path that the error concerns. Errors of the pack
-    /// engine and of a waiting input are wrapped in read and write errors.
+    /// engine, and of an input that waits for data, are wrapped in read and write errors.
     pub(crate) fn sealed(error: deadpan_seal::Error, input: &Path, output: &Path) -> Self {
         use deadpan_seal::Error as Engine;
         match error {
@@ -200,7 +200,7 @@ impl Error {
         }
     }
 
-    /// Returns the error of an engine that is wrapped in an error of the system, if there is such an error.
+    /// If an error of the system contains an error of an engine, returns the error of the engine.
     fn within(error: io::Error, path: &Path) -> Result<Self, io::Error> {
         let error = match error.downcast::<deadpan_seal::Error>() {
             Ok(error) => return Ok(Self::sealed(error, path, path)),

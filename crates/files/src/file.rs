@@ -41,8 +41,8 @@ pub fn seal_file(
 /// input may also be a pipe.
 ///
 /// # Errors
-/// If the input cannot be read or does not open, if the input holds a folder, if the output exists or cannot be
-/// written, or if the work is stopped.
+/// If the input cannot be read or decrypted, if the input holds a folder, if the output exists or cannot be written, or
+/// if the work is stopped.
 pub fn open_file(
     identities: &[Identity],
     input: impl AsRef<Path>,
@@ -94,7 +94,7 @@ pub fn open_file(
 /// ```
 ///
 /// # Errors
-/// If the input cannot be read or does not open, or if the input is a pipe.
+/// If the input cannot be read or decrypted, or if the input is a pipe.
 pub fn open_reader(identities: &[Identity], input: impl AsRef<Path>) -> Result<DataReader, Error> {
     let input = input.as_ref();
     let (file, length) = open_seekable(input)?;

@@ -12,7 +12,7 @@ use deadpan_pack::{Contents, Excerpt, Notes, Outcome, Packer, Packing, Selection
 use deadpan_seal::{Cursor, Identity, Kind, Sealing, Summary};
 
 /// Seals a folder with everything in it, on all cores. Returns a summary of the sealed file, and notes about entries
-/// that were left out, such as sockets.
+/// that were not sealed, such as sockets.
 ///
 /// # Errors
 /// If an entry cannot be read, if the output exists or cannot be written, or if the work is stopped.
@@ -41,11 +41,11 @@ pub fn seal_folder(
     Ok((summary, source.0.notes()))
 }
 
-/// Opens a sealed folder to a new folder, on all cores. The input may also be a pipe.
+/// Opens a sealed folder into a new folder, on all cores. The input may also be a pipe.
 ///
 /// # Errors
-/// If the input cannot be read or does not open, if the input holds no folder, if the output exists, if an entry cannot
-/// be written, or if the work is stopped.
+/// If the input cannot be read or decrypted, if the input holds no folder, if the output exists, if an entry cannot be
+/// written, or if the work is stopped.
 pub fn open_folder(
     identities: &[Identity],
     input: impl AsRef<Path>,
@@ -68,8 +68,8 @@ pub fn open_folder(
     Ok(summary)
 }
 
-/// Opens a part of a sealed folder to a new folder, and reads only this part. `only` contains paths as a listing shows
-/// them, and patterns such as `2024/*.jpg`. A selected folder is opened with everything in it.
+/// Opens a part of a sealed folder into a new folder, and reads only this part. `only` contains paths as a listing
+/// shows them, and patterns such as `2024/*.jpg`. A selected folder is opened with everything in it.
 ///
 /// # Errors
 /// The errors of [`open_folder`]. Also returns an error if `only` is empty, if a path or pattern matches no entry, or
@@ -123,10 +123,10 @@ fn land(
     draft.land(options.sync)
 }
 
-/// Returns the contents of a sealed folder, to walk and to search. Reads only the needed parts of the index.
+/// Returns the contents of a sealed folder, for listing and searching. Reads only the needed parts of the index.
 ///
 /// # Errors
-/// If the input cannot be read or does not open, if the input is a pipe, or if the input holds no folder.
+/// If the input cannot be read or decrypted, if the input is a pipe, or if the input holds no folder.
 pub fn list_folder(identities: &[Identity], input: impl AsRef<Path>) -> Result<Contents<DataReader>, Error> {
     let input = input.as_ref();
     contents(open_reader(identities, input)?, input)

@@ -40,7 +40,7 @@ pub struct Description {
 /// ```
 ///
 /// # Errors
-/// If the file cannot be read, is not sealed, or does not open with the identities.
+/// If the file cannot be read, is not sealed, or cannot be decrypted with the identities.
 pub fn inspect(path: impl AsRef<Path>, identities: Option<&[Identity]>) -> Result<Description, Error> {
     let path = path.as_ref();
     let (file, length) = open_seekable(path)?;

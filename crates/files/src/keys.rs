@@ -35,7 +35,8 @@ pub fn public_key(text: impl AsRef<[u8]>) -> Result<PublicKey, Error> {
     one(public_keys(text)?)
 }
 
-/// Returns the private key in a text, PEM or an age identity. A protected key needs its passphrase.
+/// Returns the private key in a text; the key is in PEM format or is an age identity. A protected key needs its
+/// passphrase.
 ///
 /// # Errors
 /// If the text holds no private key, several private keys or a damaged key, or if the passphrase is missing or wrong.

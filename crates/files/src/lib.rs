@@ -27,5 +27,5 @@ pub use keys::{key_text, private_key, public_key, public_keys, read_private_key,
 pub use options::Options;
 pub use patient::open_seekable;
 
-/// The data of an open sealed file, at any position.
+/// A reader that can seek in the data of a sealed file.
 pub type DataReader = RangeReader<Cursor<File>>;

@@ -15,10 +15,10 @@ pub trait Act: Sync {
     /// The name of the act: `seal` or `open`.
     fn verb(&self) -> &'static str;
 
-    /// Returns the name of the result for a source with this name, or `None` if such a source is left out.
+    /// Returns the name of the result for a source with this name, or `None` if a source with this name is skipped.
     fn target(&self, name: &str) -> Option<String>;
 
-    /// Returns a remark for the user about sources that were left out.
+    /// Returns a remark for the user about sources that were skipped.
     fn remark(&self) -> Option<String> {
         None
     }
@@ -40,8 +40,8 @@ pub trait Act: Sync {
         to: &mut (dyn Write + Send),
     ) -> Result<Metadata, Foreign>;
 
-    /// Begins the work on a long source in parts. `start` is the beginning of the source. Returns `None` if the result
-    /// cannot be divided.
+    /// Begins the work on a long source whose result is made in parts. `start` is the beginning of the source. Returns
+    /// `None` if the result cannot be divided.
     ///
     /// # Errors
     /// If no key fits.
@@ -58,7 +58,7 @@ pub enum Divided {
 
 /// Makes results: files, and uploads that the user may end early.
 pub trait Results: Sync {
-    /// Begins a file, in a folder that may not exist yet. `replace` says that an existing file is to be replaced.
+    /// Begins a file, in a folder that may not exist yet. `replace` means that the new file replaces an existing file.
     ///
     /// # Errors
     /// If the file cannot be made.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// The longest buffer that is kept for reuse: it is long enough for a part.
+/// The maximum length of a buffer that is kept for reuse, which is enough for a part of a result.
 const KEPT: usize = 17 << 20;
 
 #[derive(Default)]

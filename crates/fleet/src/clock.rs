@@ -1,4 +1,4 @@
-//! Times of sources and of results, by the clocks of this machine and of stores.
+//! Compares the times of sources and results, although this machine and the stores have different clocks.
 
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -6,7 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::source::Source;
 use crate::{Pair, Spot};
 
-/// The longest wait for a later second. The time of the store's clock is known with an error of one or two seconds.
+/// The maximum time to wait for a second that is later than the time of a source. The time of the store's clock is
+/// known with an error of one or two seconds.
 const LONGEST: Duration = Duration::from_secs(6);
 
 /// Returns the possible error of a difference between two clocks, in seconds.
@@ -14,9 +15,9 @@ const fn doubt(ahead: i64) -> i64 {
     if ahead == 0 { 0 } else { 2 }
 }
 
-/// Whether a target was written before its source changed. A target in a store also counts as older if it was written
-/// in the same second in which its source changed. The clock of a store counts whole seconds, and may differ from the
-/// clock of this machine, which sets the times of files.
+/// Whether a target was written before its source changed. A target in a store is also treated as older if it was
+/// written in the same second in which its source changed. The clock of a store counts whole seconds, and may differ
+/// from the clock of this machine, which sets the times of files.
 pub(crate) fn is_older(written: SystemTime, changed: SystemTime, pair: &Pair) -> bool {
     let seconds = |time: SystemTime| match time.duration_since(UNIX_EPOCH) {
         Ok(since) => since.as_secs().cast_signed(),

@@ -32,11 +32,11 @@ pub enum Error {
     /// The state of the job cannot be opened with this job's key.
     OtherKey(String),
     /// An earlier run began the job with another setting. The variant holds the address of the job's state, and a text
-    /// that names the setting.
+    /// that describes the setting.
     OtherJob(String, String),
-    /// A piece of state is damaged, or was copied from another place.
+    /// A part of the job's state is damaged, or was copied from another place.
     Damaged(String),
-    /// The store lists more pieces of state at this address than jobs write.
+    /// At this address, the store lists more objects with state than jobs write.
     TooMuch(String),
     /// Another program ended the upload. The next run of the command begins the upload again.
     Lost(String),

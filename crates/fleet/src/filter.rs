@@ -10,10 +10,10 @@ use parking_lot::Mutex;
 ///
 /// The patterns are the patterns of `.gitignore`. `*` stands for any characters except a slash, `**` stands for any
 /// characters, and `?` stands for one character. A pattern without a slash, or with a slash only at its end, matches at
-/// any depth. Any other pattern must match from the top folder on. A pattern that matches a folder also matches
-/// everything in the folder. A pattern with a slash at its end matches only folders. A pattern after `!` cancels
-/// matches of the patterns before it. If there is no pattern to include, everything is included. An excluded object is
-/// left out even if a pattern includes it.
+/// any depth. Any other pattern is compared with the whole path from the top folder. A pattern that matches a folder
+/// also matches everything in the folder. A pattern with a slash at its end matches only folders. A pattern after `!`
+/// cancels matches of the patterns before it. If there is no pattern to include, everything is included. An excluded
+/// object is skipped even if a pattern includes it.
 ///
 /// ```
 /// use deadpan_fleet::Filter;
@@ -36,7 +36,7 @@ impl Filter {
     /// Reads patterns.
     ///
     /// # Errors
-    /// If a pattern is wrong. The text names the pattern and its mistake.
+    /// If a pattern is wrong. The error text states the pattern and what is wrong with it.
     pub fn new<S: AsRef<str>>(include: &[S], exclude: &[S]) -> Result<Self, String> {
         let all = include.iter().chain(exclude).map(AsRef::as_ref);
         let idle = all.map(|pattern| {
@@ -56,8 +56,8 @@ impl Filter {
 
     /// Returns whether `--exclude` has a pattern that matches every file in a folder.
     pub(crate) fn excludes_folder(&self, name: &str) -> bool {
-        // No file has these two names, which lie at different depths. So only a pattern for all names matches both
-        // names.
+        // The two names lie at different depths, and no file has either name. So only a pattern that matches every name
+        // in the folder matches both of these names.
         let inside = [format!("{name}/\u{1}\u{2}"), format!("{name}/\u{1}\u{2}/\u{1}\u{2}")];
         self.exclude.as_ref().is_some_and(|exclude| inside.iter().all(|inside| matches(exclude, inside)))
     }

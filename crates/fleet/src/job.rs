@@ -16,7 +16,7 @@ use deadpan_seal::{Cost, Header, Identity, MaxCost, Opened, Passphrase, Recipien
 
 /// The folder in which all jobs keep their state. The folder lies in the bucket that gets the results.
 pub const STATE: &str = "_deadpan/";
-/// The field of a piece of state that contains the place of this piece.
+/// Each piece of state contains its own place in this field.
 const PLACE: &str = "place";
 /// The number of hexadecimal digits of a key.
 const DIGITS: usize = 64;
@@ -28,7 +28,7 @@ const COST: Cost = Cost { memory: 8, passes: 1, lanes: 1 };
 #[derive(Clone)]
 pub struct JobKey {
     session: Session,
-    /// The key for names. The names reveal nothing without the job's key.
+    /// The key for names. The computed names reveal nothing without the job's key.
     names: [u8; 32],
 }
 
@@ -98,11 +98,11 @@ pub struct Job {
 }
 
 impl Job {
-    /// Returns the job that does this `act` to all objects of `source` and writes the results to `target`. Every
-    /// machine computes the same name for the job.
+    /// Returns the job that applies the act named `act` to all objects of `source` and writes the results to `target`.
+    /// Every machine computes the same name for the job.
     ///
     /// # Errors
-    /// If the bucket cannot have objects with such keys.
+    /// If the bucket cannot have objects with the keys of the job's state.
     pub fn new(key: JobKey, store: Store, act: &str, source: &str, target: &Address) -> Result<Self, Error> {
         refuse_state(target)?;
         let hasher = blake3::Hasher::new_derive_key("deadpan 2026 names of jobs");
@@ -161,7 +161,7 @@ impl Job {
     }
 
     /// Returns a mark of a passphrase. Equal passphrases have equal marks. Guessing a passphrase from its mark costs as
-    /// much as guessing it from a sealed file.
+    /// much as guessing the passphrase from a sealed file.
     ///
     /// # Errors
     /// If there is not enough memory.

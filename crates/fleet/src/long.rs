@@ -7,9 +7,9 @@
 //! ```
 //!
 //! SOURCE stands for this version of the source and for the recipients, so a run never finds the state for another
-//! version or for other recipients. The manifest names the source, the target and the upload, and holds the file key,
-//! which is sealed to the job. The manifest is written only if none exists, so all processes work on one upload. The
-//! store itself lists the finished parts. A process that finds all parts in the list completes the upload.
+//! version or for other recipients. The manifest identifies the source, the target and the upload, and contains the
+//! file key, which is sealed to the job. The manifest is written only if none exists, so all processes work on one
+//! upload. The store itself lists the finished parts. A process that finds all parts in the list completes the upload.
 //! `tests/it/protocol.rs` checks the protocol with all possible orders of events.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,9 +31,9 @@ use crate::source::Source;
 use crate::{Error, Pair, Spot};
 use deadpan_remote::{Address, Object, Pieces, Problem, Store, There};
 
-/// The number of tries of a step that another process may disturb.
+/// If another process can disturb an action, the action is tried at most this number of times.
 const TRIES: usize = 3;
-/// The most tries to complete the upload. A try fails if another process has just sent a part again.
+/// The maximum number of tries to complete the upload. A try fails if another process has just sent a part again.
 const ROUNDS: u64 = 20;
 /// The number of bytes that a slow store puts together in a second.
 const JOINED: u64 = 50_000_000;
@@ -71,7 +71,7 @@ pub(crate) enum BeginResult {
     There,
 }
 
-/// The state of a long object when this run has made its parts.
+/// The state of a long object after this run has made its own parts.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// The object is complete.
@@ -131,8 +131,8 @@ impl Start<'_> {
         Awaited { job, store, target, mark, place, length: source.length() }
     }
 
-    /// Returns the mark of an existing object that must not be replaced. Returns `None` if the object may be replaced
-    /// or does not exist.
+    /// If the object exists and must not be replaced, returns the mark that is stored with it. Returns `None` if the
+    /// object may be replaced or does not exist.
     fn look(&self) -> Result<Option<Option<String>>, Error> {
         if self.pair.replace { Ok(None) } else { mark_of(self.store, self.target) }
     }
@@ -153,7 +153,7 @@ impl Start<'_> {
         about.insert("upload".to_owned(), pieces.id().into());
         about.insert("parts".to_owned(), maker.count().into());
         if let Err(error) = self.job.write(self.place, &about.into(), &more) {
-            // If only the answer of the store was lost, the manifest of this process exists.
+            // If the store wrote the manifest and only its answer was lost, the manifest of this process exists.
             let found = self.job.read(self.place)?;
             if found.is_none_or(|found| upload(&found.value) != Some(pieces.id())) {
                 pieces.abort()?;
@@ -275,7 +275,7 @@ impl Long {
                     return Err(Error::Changed);
                 }
                 self.pieces.complete(there.into_values().collect(), replace)?;
-                // Some stores keep a part that arrives at the same moment, so the upload is aborted.
+                // Some stores keep a part that arrives while the upload is completed, so the upload is also aborted.
                 let _ = self.pieces.abort();
                 Ok(None)
             });
@@ -368,7 +368,7 @@ impl Awaited<'_> {
 
     /// Returns whether another process has made the result. Some stores forget an upload while they put its parts
     /// together, so this function waits for the object. The process that asked the store to put the parts together then
-    /// removes the manifest. So if the manifest does not exist, there is nothing to wait for.
+    /// removes the manifest. So if the manifest does not exist, the function stops waiting.
     fn is_made_by_another(&self) -> Result<bool, Error> {
         let (start, patience) = (Instant::now(), Duration::from_secs((5 + self.length / JOINED).min(60)));
         loop {

@@ -17,7 +17,7 @@ use deadpan_seal::{Error as SealError, Format, Header, Opened, Parts};
 
 /// The number of segments of 256 KiB in a part of 16 MiB.
 const EACH: u64 = 64;
-/// The most parts of an upload, a little below the limit of stores.
+/// The maximum number of parts of an upload, a little below the limit of stores.
 pub(crate) const PARTS: u64 = 9_990;
 const SEGMENT: u64 = 256 << 10;
 /// The most segments in a part. Such a part is 1 GiB long. If a store reports a wrong length of an object, the program
@@ -34,8 +34,8 @@ pub(crate) enum Maker {
     Open { opened: Arc<Opened>, length: u64, each: u64 },
 }
 
-/// A maker for a new upload, the fields that the manifest needs for this maker, and the bytes after the JSON line of
-/// the manifest: the ticket and the header.
+/// A maker for a new upload; the fields of the manifest for this maker; and the bytes after the JSON line of the
+/// manifest, which are the ticket and the header.
 pub(crate) type New = (Maker, Map<String, Value>, Vec<u8>);
 
 impl Maker {

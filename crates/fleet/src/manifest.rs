@@ -1,4 +1,4 @@
-//! Manifests. A manifest is the state of a long result that is being made, and names the upload.
+//! Manifests. A manifest is the state of a long result that is being made, and identifies the upload.
 
 use std::collections::BTreeSet;
 use std::time::SystemTime;
@@ -9,7 +9,7 @@ use crate::Error;
 use crate::job::Job;
 use deadpan_remote::{Address, Pieces, Problem};
 
-/// The most versions of an object that may have manifests at the same time.
+/// The maximum number of versions of an object that may have manifests at the same time.
 const VERSIONS: usize = 1000;
 
 pub(crate) fn upload(manifest: &Value) -> Option<&str> {
@@ -29,8 +29,8 @@ pub(crate) fn forget(job: &Job, place: &Address, id: &str) -> Result<(), Error> 
     }
 }
 
-/// Ends uploads of older versions of the source or for other recipients. Does not end uploads of newer versions: these
-/// uploads are the task of processes that know the newer version.
+/// Ends the uploads that were begun for older versions of the source, or for other recipients. Does not end uploads of
+/// newer versions: these uploads are the task of processes that know the newer version.
 pub(crate) fn remove_others(job: &Job, all: &str, mark: &str, modified: SystemTime) -> Result<(), Error> {
     let folder = job.at(&format!("{all}/"))?;
     let mut others = BTreeSet::new();

@@ -17,7 +17,7 @@ pub(crate) const FEW: usize = 12;
 pub(crate) struct Page {
     store: Store,
     prefix: Address,
-    /// The number of items that are not done yet.
+    /// The number of items that are neither done nor failed yet.
     left: AtomicUsize,
     read: Mutex<Vec<Read>>,
 }
@@ -33,13 +33,13 @@ impl Page {
         Self { store: store.clone(), prefix: prefix.clone(), left: items.into(), read: Mutex::default() }
     }
 
-    /// Notes that the result of a source is complete.
+    /// Records that the result of a source is complete.
     pub(crate) fn note(&self, pair: &Pair, object: &Object) {
         let read = Read { pair: pair.clone(), object: object.without_bytes() };
         self.read.lock().push(read);
     }
 
-    /// Notes that an item is done or has failed. Returns `true` for the last item of the page.
+    /// Records that an item is done or has failed. Returns `true` for the last item of the page.
     pub(crate) fn ends(&self) -> bool {
         self.left.fetch_sub(1, Ordering::AcqRel) == 1
     }

@@ -53,7 +53,7 @@ impl Place {
         }
     }
 
-    /// Lists the sources of results that go `to` another place. Leaves out the objects that lie at the target place,
+    /// Lists the sources whose results are written to the place `to`. Skips the objects that lie at the target place,
     /// and the state of jobs. Adds folder entries that are not files to `beside`.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl Place {
                 Ok(found.into_iter().map(known).collect())
             }
             Self::Folder(tree) => {
-                // If an entry with the name is no file, the error is reported when the file is made.
+                // If the entry with this name is not a file, the error is reported later, when the file is made.
                 let about = |name: &str| {
                     let file = TreeFile { tree: tree.clone(), name: name.into() };
                     file.look().ok().flatten().filter(About::is_file)
@@ -164,8 +164,8 @@ fn before(prefix: &Address, name: &str) -> Option<String> {
     let is_fit = |before: &String| !before.is_empty() && !before.ends_with('/') && prefix.join(before).is_ok();
     let mut before = name.to_owned();
     while let Some(last) = before.pop() {
-        // After `a4z` comes `a5`, unless longer names begin with `a4z`. `a4~` would be closer, but stores do not agree
-        // on its signature.
+        // `a4z` is directly before `a5`, except for longer names that begin with `a4z`. `a4~` is even closer, but
+        // stores do not agree on the signature of a request with `~`.
         let previous = char::from_u32(u32::from(last).wrapping_sub(1)).filter(char::is_ascii_alphanumeric);
         let close = previous.map(|previous| format!("{before}{previous}z"));
         if let Some(close) = close.filter(|close| is_fit(close)) {

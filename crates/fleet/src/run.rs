@@ -13,7 +13,7 @@ use crate::tree::{Tree, TreeFile};
 use crate::{Error, Filter, Shard, Spot};
 use pool::{Item, Pool};
 
-/// The number of sources that are compared with the targets at a time.
+/// The number of sources that are listed and compared with the targets together.
 const PAGE: usize = 1000;
 /// The number of bytes of memory for data, if [`Run::memory`] does not set another number.
 const MEMORY: u64 = 176 << 20;
@@ -43,7 +43,7 @@ pub enum Outcome {
     Made(u64),
     /// The result existed already.
     There,
-    /// The result would be made from this number of bytes, if the run was no rehearsal.
+    /// The run only reports that the result has to be made from this number of bytes.
     Would(u64),
     /// This share has made its parts. The given number of parts is missing, and other shares have to make these parts.
     Waiting(u64),
@@ -62,7 +62,7 @@ pub trait Observer: Sync {
     /// Called when a pair is planned, with the number of bytes to seal or open. Called with `None` after the last pair.
     fn planned(&self, _bytes: Option<u64>) {}
 
-    /// Called with the number of links and special files that the run leaves out of a folder.
+    /// Called with the number of links and special files in a folder that are skipped.
     fn left_out(&self, _others: u64) {}
 }
 
@@ -120,7 +120,7 @@ impl<'a> Run<'a> {
         Self { memory, ..self }
     }
 
-    /// Sets the number of bytes from which on a result in a store is made in parts.
+    /// Sets the minimum length of a source, in bytes, for which a result in a store is made in parts.
     #[must_use]
     pub fn long(self, long: u64) -> Self {
         Self { long, ..self }
@@ -196,7 +196,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns a pair that is used only to name its source in a message.
+/// Returns a pair that is used only to show the name of its source in a message.
 fn unplaced(name: String, path: PathBuf) -> Pair {
     let spot = Spot::File(TreeFile { tree: Tree::new(PathBuf::new()), name: path });
     Pair { name, source: spot.clone(), target: spot, length: 0, replace: false }

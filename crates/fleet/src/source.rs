@@ -114,7 +114,7 @@ impl Source {
     }
 
     /// Returns the time when the source got its present contents or its name. A file that was moved or copied with an
-    /// old modification time counts as new.
+    /// old modification time is treated as new.
     pub(crate) fn changed(&self) -> SystemTime {
         match self {
             Self::Object(object) => object.modified(),
@@ -184,7 +184,7 @@ impl Source {
     }
 }
 
-/// Whether an object still has its name, or no object has this name any more.
+/// Returns false only if another object has received the name of this object.
 pub(crate) fn is_current(object: &Object) -> Result<bool, Error> {
     match object.is_current() {
         Err(error) if error.problem() == Problem::Missing => Ok(true),

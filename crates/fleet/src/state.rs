@@ -9,8 +9,8 @@ use crate::manifest::{abandon, pieces, sweep};
 use crate::{Error, JobKey};
 use deadpan_remote::{Address, Problem, Store, Words};
 
-/// The most jobs, and the most long objects of a job, that are kept in memory. Without a limit, a store could list
-/// objects without end.
+/// The maximum number of jobs, and of long objects of a job, that are kept in memory. Without a limit, a store could
+/// list objects without end.
 const MOST: usize = 100_000;
 
 /// A long object that is being made.
@@ -33,12 +33,12 @@ pub struct States {
     pub long: Vec<Progress>,
 }
 
-/// The numbers of unfinished uploads of a job that were ended or left.
+/// How many unfinished uploads of a job were ended, and how many were not ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
     /// The uploads that were ended.
     pub ended: u64,
-    /// The uploads whose parts stay in the store, because their state belongs to another key.
+    /// The uploads that were not ended, because their state belongs to another key; their parts stay in the store.
     pub left: u64,
 }
 
@@ -118,7 +118,7 @@ impl Job {
         Ok(places)
     }
 
-    /// Removes the manifests of runs that were stopped after they had completed their upload.
+    /// Removes the manifests that remained because a run was stopped after it had completed its upload.
     pub(crate) fn sweep(&self) -> Result<(), Error> {
         self.manifests()?.iter().try_for_each(|place| sweep(self, place))
     }
@@ -136,8 +136,8 @@ impl Job {
         Ok(false)
     }
 
-    /// Ends all uploads of the job, and removes its state. Does not remove results. Returns the numbers of uploads that
-    /// were ended or left.
+    /// Ends all uploads of the job, and removes its state. Does not remove results. Returns how many uploads were
+    /// ended, and how many were not ended.
     ///
     /// # Errors
     /// If the store does not allow an operation.

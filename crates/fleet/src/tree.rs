@@ -16,10 +16,9 @@ pub struct Tree {
     folder: Arc<OnceLock<Folder>>,
     /// Whether a folder that another user may have planted is refused.
     own: bool,
-    /// If the folder itself is missing: the nearest existing folder above, and the path from there.
+    /// If the folder does not exist: the nearest existing folder above it, and the path from there.
     above: Arc<OnceLock<(Folder, PathBuf)>>,
-    /// Set when a folder that was made for results has been exchanged. After such an exchange, no more folders are
-    /// made.
+    /// Set when a folder that was made for results has been exchanged. After this exchange, no more folders are made.
     exchanged: Arc<OnceLock<()>>,
 }
 

@@ -1,4 +1,4 @@
-//! Measures how often the lab errs on this machine. The lab stores the result, and verdicts cite the result.
+//! Measures how often the lab errs on this machine. The lab stores the result and shows it beside later verdicts.
 //!
 //! A calibration measures several functions, some with short calls and some with long calls. The rate of false alarms
 //! comes from many runs of functions that do not leak. The power, which is the rate of detected leaks, comes from runs
@@ -16,21 +16,21 @@ use crate::target::Target;
 use crate::timing::{self, Settings};
 use crate::watch::{Silent, Steps, Watch};
 
-/// The injected delays in iterations of the delay loop. The smallest delay is below the noise. The largest delay is so
-/// long that a run detects it in the first evaluation of the data.
+/// The average numbers of added iterations of the delay loop. The smallest delay is shorter than the measurement noise.
+/// The largest delay is so long that a run detects it in the first evaluation of the data.
 const DELAYS: [f64; 7] = [0.007_812_5, 0.015_625, 0.031_25, 0.062_5, 0.25, 1.0, 4.0];
 
 /// The size of a calibration.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The durations of a call, in iterations of the delay loop. An iteration takes about a cycle. All durations are
-    /// long loops: the processor predicts the end of a short loop, so one more iteration of a short loop would cause a
+    /// long loops. In a short loop, the processor predicts the last iteration, so one more iteration would cause a
     /// misprediction.
     pub costs: Vec<u32>,
-    /// The number of runs without a leak that the calibration makes for each duration of a call.
+    /// For each duration of a call, the number of runs with a function that does not leak.
     pub nulls: u64,
-    /// The injected delays: the average number of added iterations of the delay loop. A delay of 0.5 adds one iteration
-    /// to half of the calls.
+    /// The average numbers of added iterations of the delay loop. A delay of 0.5 adds one iteration to half of the
+    /// calls.
     pub delays: Vec<f64>,
     /// The number of runs for each duration of a call and each delay.
     pub trials: u64,
@@ -90,8 +90,8 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, steps: &mut Steps<'_>)
     let mut random = Random::new(options.settings.seed ^ u64::from(cost));
     let mut level = CalibrationLevel::default();
     let mut costs = Vec::new();
-    // The runs without a leak never stop early. Runs that never stop early evaluate the data more often than an
-    // ordinary run, and therefore have more chances of a false alarm.
+    // Runs of functions that do not leak never stop early. Runs that never stop early evaluate the data more often than
+    // an ordinary run, and therefore have more chances of a false alarm.
     let full = Settings { stop_early: false, ..options.settings.clone() };
     for _ in 0..options.nulls {
         if !steps.step(&format!("{cost} cycles, no leak")) {
@@ -110,7 +110,7 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, steps: &mut Steps<'_>)
     }
     level.cost_ns = middle(&mut costs);
     level.rate = clopper_pearson(level.rejected, level.runs, 0.95);
-    // With a threshold Δ of 0, a run counts as successful if it finds any real difference.
+    // Because the threshold is 0 here, a run is successful if it finds any real difference.
     let any = Settings { delta_ns: Some(0.0), ..options.settings.clone() };
     for &delay in &options.delays {
         let (mut power, mut seen) = (Power::default(), Vec::<f64>::new());

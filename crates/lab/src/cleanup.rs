@@ -1,5 +1,5 @@
-//! Removes temporary folders and files when the program ends, whether the program returns, finds its output pipe
-//! closed, or handles a signal.
+//! Removes temporary folders and files when the program ends. The program may return, find its output pipe closed, or
+//! handle a signal.
 //!
 //! A [`Cleanup`] value removes one folder or file when it is dropped. Use [`exit`] instead of `std::process::exit`,
 //! because `std::process::exit` runs no destructors.
@@ -51,8 +51,8 @@ impl Cleanup {
 
 impl Drop for Cleanup {
     fn drop(&mut self) {
-        // The action runs while this thread holds the lock. If `exit` runs the actions in another thread, `main` waits
-        // here for the lock, so `main` cannot return too early.
+        // The action runs while this thread holds the lock of the list of actions. If another thread runs the actions
+        // in `exit`, `main` waits here for the lock. Therefore `main` cannot return too early.
         let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = pending.iter().position(|one| one.number == self.number) {
             (pending.remove(place).action)();

@@ -1,8 +1,8 @@
 //! The clocks that a measurement reads before and after a call.
 //!
-//! [`best`] chooses the counter of the processor if its rate is constant, and otherwise the clock of the operating
-//! system. [`Mock`] is a clock for tests. The mock clock moves only when the test advances it, so tests of statistics
-//! take no real time.
+//! [`best`] chooses the processor's counter if the counter's rate is constant, and otherwise the clock of the operating
+//! system. [`Mock`] is a clock for tests. The mock clock advances only when the test advances it, so a test of
+//! statistics need not wait for real time.
 //!
 //! ```
 //! use deadpan_lab::clock;
@@ -49,8 +49,8 @@ pub trait Clock {
         imp::counter::settle();
     }
 
-    /// Returns how many readings of a coarse counter make up one reading of this clock. If one reading of this clock
-    /// adds up n readings, the steps of the clock are n times shorter than the steps of the counter.
+    /// Returns the number of counter readings that this clock adds up for one reading of the time. If the clock adds up
+    /// n counter readings, the clock's step is n times shorter than the counter's step.
     fn readings(&self) -> u64 {
         1
     }
@@ -70,8 +70,8 @@ pub trait Clock {
     }
 }
 
-/// The longest step, in seconds, of a counter that the clock reads only once for each reading of the time. This longest
-/// step corresponds to about ten cycles of a processor.
+/// If the counter's step is longer than this number of seconds, the clock adds up several counter readings. This number
+/// of seconds corresponds to about ten cycles of a processor.
 const COARSE: f64 = 3e-9;
 
 /// The time counter of the processor: The counter is read with `rdtsc` between fences on x86-64, and with `cntvct_el0`
@@ -197,7 +197,7 @@ pub struct Mock {
 }
 
 /// The number of ticks that one iteration of the delay loop takes on the mock clock. The number is chosen so that no
-/// step of the mock clock is a multiple of it.
+/// step of the mock clock is a multiple of this number.
 const MOCK_TURN: f64 = 0.31;
 
 impl Mock {
@@ -306,7 +306,7 @@ mod tests {
             return println!("skipped: the processor has no counter with a constant rate");
         };
         // The test reads the system's clock before and after each reading of the counter. If this thread pauses between
-        // the readings, the bounds become wider and the test does not fail.
+        // the readings, the test accepts a wider range of counter values and does not fail.
         let reading = || {
             let before = Instant::now();
             (before, counter.start(), Instant::now())

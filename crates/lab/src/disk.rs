@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::{fs, io};
 
-/// Refuses a path that contains something another user may have planted. A link could lead to any file. A FIFO would
-/// make the program wait. A folder inside a folder that all users may write to, such as `/tmp`, is refused too.
+/// Refuses a path that contains a link or folder that another user may have planted. A link could lead to any file. A
+/// FIFO would make the program wait. A folder inside a folder that all users may write to, such as `/tmp`, is refused
+/// too.
 pub(crate) fn refuse_planted(path: &Path) -> io::Result<()> {
     if leads_through_others(path) {
         let message = "a link or FIFO of another user is in its path, or a folder of another user in one that all \
@@ -20,7 +21,7 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
-/// Checks that a file can be written. If the file does not exist, the check creates the file and removes it again.
+/// Checks that a file can be written. If the file does not exist, this function creates the file and removes it again.
 #[cfg(feature = "harness")]
 pub(crate) fn check(path: &Path) -> io::Result<()> {
     refuse_planted(path)?;
@@ -52,8 +53,8 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Returns whether this path contains, or leads to, something that another user may have planted. Returns false if the
-/// system has no `/proc/self`, whose owner is the user of this process.
+/// Returns whether this path contains, or leads to, a link or folder that another user may have planted. The owner of
+/// `/proc/self` is the user of this process. If the system has no `/proc/self`, the function returns false.
 #[cfg(unix)]
 fn leads_through_others(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -72,7 +73,7 @@ fn leads_through_others(path: &Path) -> bool {
             is_foreign || fs::read_link(place).is_ok_and(leads)
         })
     }
-    // The search follows at most 1000 links, because the target of a link can contain more links.
+    // The search follows at most 1000 links, because each link can lead to further links.
     fs::metadata("/proc/self").is_ok_and(|process| search(path, process.uid(), &mut 1000))
 }
 

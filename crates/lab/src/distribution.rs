@@ -8,7 +8,7 @@ use statrs::distribution::{Beta, ContinuousCDF, Normal, StudentsT};
 use crate::record::Interval;
 
 /// Returns the quantile at `p` of Student's t distribution with `df` degrees of freedom. The result is infinite if `p`
-/// is 0 or 1. A `df` that is not positive counts as 1.
+/// is 0 or 1. A `df` that is zero or negative is replaced by 1.
 pub(crate) fn student_quantile(df: f64, p: f64) -> f64 {
     if df > 1e6 || !(0.0 < p && p < 1.0) {
         return normal_quantile(p);
@@ -43,8 +43,8 @@ pub fn clopper_pearson(found: u64, runs: u64, confidence: f64) -> Interval {
     }
     let tail = (1.0 - confidence) / 2.0;
     let (found, runs) = (found.min(runs) as f64, runs as f64);
-    // If the event occurred in no run or in every run, one bound is exactly 0 or 1, and the quantile for the other
-    // bound has a closed form.
+    // If the event occurred in no run or in every run, one bound is exactly 0 or 1, and a formula gives the other bound
+    // directly.
     let lower = match found {
         0.0 => 0.0,
         all if all == runs => tail.powf(1.0 / runs),

@@ -1,9 +1,9 @@
-//! The table that compares one generation of a program with the next generation. The table contains whole workloads on
-//! five sets, and target rates.
+//! The table that compares one generation of a program with the next generation. The table contains workloads on five
+//! sets of files, and target rates.
 //!
 //! A program adds its own workloads. This module contains the workloads that need no other program, such as plain files
-//! and arithmetic. These workloads show the highest rates of the machine, so the figures of other workloads can be
-//! compared with these rates.
+//! and arithmetic. These workloads show the highest rates of the machine, with which readers can compare the other
+//! rates.
 
 mod verdict;
 

@@ -1,6 +1,6 @@
-//! The lab's command line: `deadpan lab …`, and benchmarks of other crates that `cargo bench` runs.
+//! The lab's command line: `deadpan lab …`, and benchmarks in other crates, which `cargo bench` runs.
 //!
-//! In your own crate, such a benchmark has `harness = false` in the manifest, and this `main`:
+//! A benchmark in your own crate needs `harness = false` in the manifest, and this `main`:
 //!
 //! ```no_run
 //! use deadpan_lab::{Target, harness};
@@ -80,9 +80,9 @@ pub struct Suite {
     pub name: &'static str,
     /// The program's version, for records.
     pub version: &'static str,
-    /// The command line with which a user starts the lab's commands.
+    /// The command line that a user types to run a command of the lab.
     pub caller: Caller,
-    /// Returns the targets for timing verdicts.
+    /// Returns the targets whose times the lab tests for leaks.
     pub timing: fn() -> Vec<Target>,
     /// Returns functions that are known not to leak, each with two classes. The selftest counts the false alarms for
     /// these functions.
@@ -96,8 +96,7 @@ pub struct Suite {
 /// A function with inputs of one size, for speed measurements. The inputs come from the first class of the target.
 #[derive(Debug)]
 pub struct SizedTarget {
-    /// The function. A target named `memcpy` is the reference for the speed of the other targets with the same input
-    /// size.
+    /// The function. The lab compares the speed of the other targets with the target `memcpy` of the same input size.
     pub target: Target,
     /// The size in words, for example `16 KiB`.
     pub size: String,
@@ -141,17 +140,17 @@ pub fn run(command: &Command, suite: &Suite) -> ExitCode {
     }
 }
 
-/// Returns an exit code as a number, which the standard library does not offer.
+/// Returns an exit code as a number. The standard library has no function for this conversion.
 #[must_use]
 pub fn number(code: ExitCode) -> u8 {
     (0..=255).find(|&number| ExitCode::from(number) == code).unwrap_or(2)
 }
 
 /// The complete `main` function of a benchmark. Reads the command line, measures the targets and prints the timing
-/// verdicts. A target with only one class is traced, but its times are not measured.
+/// verdicts. For a target with only one class, the lab makes traces but does not measure times.
 ///
-/// Under Valgrind, or with `--taint`, which starts Valgrind, [`taint::target`] checks the targets. Nothing is timed.
-/// The exit code is 10 if a jump or an address depends on a secret, and otherwise 0.
+/// If the benchmark runs under Valgrind, [`taint::target`] checks the targets; the option `--taint` starts Valgrind.
+/// Nothing is timed. The exit code is 10 if a jump or an address depends on a secret, and otherwise 0.
 ///
 /// [`taint::target`]: crate::taint::target
 #[must_use]

@@ -1,5 +1,5 @@
-//! Describes how this process was started. This description is needed by programs that start themselves again, and by
-//! messages that contain command lines.
+//! Describes how this process was started. Programs that start themselves again need this description, and messages
+//! that contain command lines need it too.
 //!
 //! Usually the operating system reports how the process was started. A program that runs inside an interpreter, such as
 //! `python -m deadpan`, must call [`set`] first.
@@ -26,14 +26,14 @@ pub fn set(invocation: Invocation) {
     let _ = INVOCATION.set(invocation);
 }
 
-/// Returns the program's arguments, without the words that start it.
+/// Returns the program's arguments, without the words that start the program.
 #[must_use]
 pub fn arguments() -> Vec<OsString> {
     INVOCATION.get().map_or_else(|| std::env::args_os().skip(1).collect(), |known| known.arguments.clone())
 }
 
-/// Returns a command that starts a tool, such as Valgrind, with these options, and runs this program under the tool.
-/// The caller must add the arguments of this program to the command.
+/// Returns a command that starts a tool such as Valgrind with these options. The tool then runs this program. The
+/// caller must add the arguments of this program to the command.
 #[cfg(feature = "harness")]
 pub(crate) fn under(tool: &str, options: &[&str]) -> std::io::Result<std::process::Command> {
     let mut command = std::process::Command::new(tool);

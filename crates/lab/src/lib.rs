@@ -51,7 +51,7 @@ pub use random::Random;
 pub use target::Target;
 pub use watch::{Silent, Watch};
 
-/// Compiles the examples in the README and in the documentation pages.
+/// Tests the examples in the README and in the documentation pages.
 #[cfg(doctest)]
 mod pages {
     #[cfg(all(feature = "harness", feature = "trace"))]

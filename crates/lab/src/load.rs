@@ -1,4 +1,4 @@
-//! Puts load on the machine during a measurement, because error rates from an idle machine say little about a busy
+//! Keeps a processor busy during a measurement, because error rates of an idle machine are not valid for a busy
 //! machine.
 
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ pub struct Load {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     name: &'static str,
-    /// A guard that removes the compiler's folder. The guard is dropped after the thread has ended.
+    /// A guard that removes the folder with the compiler's files. The guard is dropped after the thread has ended.
     _folder: Cleanup,
 }
 

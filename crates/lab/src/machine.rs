@@ -1,6 +1,5 @@
-//! Describes the machine, the clock and the program of a measurement. Every record contains the description of its
-//! machine, because a figure means little if the machine is unknown. The description contains no paths and no host
-//! name.
+//! Describes the machine, the clock and the program of a measurement. Every record contains this description, because a
+//! time means little if the machine is unknown. The description contains no paths and no host name.
 //!
 //! ```
 //! use deadpan_lab::{clock, machine};
@@ -21,7 +20,7 @@ use crate::clock::{self, Clock};
 use crate::invocation::code;
 use crate::record::{Machine, Tool};
 
-/// Returns the facts about this machine, and about the properties of `clock` on this machine.
+/// Returns the properties of this machine, and the properties of `clock` on this machine.
 #[must_use]
 pub fn machine(clock: &dyn Clock) -> Machine {
     Machine {
@@ -35,7 +34,7 @@ pub fn machine(clock: &dyn Clock) -> Machine {
     }
 }
 
-/// Returns the facts about the running program: its name, version, digest, and the revision of its sources.
+/// Returns the properties of the running program: its name, version, digest, and the revision of its sources.
 ///
 /// The revision is the value of the environment variable `DEADPAN_REVISION` when this crate was built. If
 /// `DEADPAN_REVISION` was not set, git reports the revision of the package that cargo runs. If cargo does not run the
@@ -67,7 +66,7 @@ fn rfc_3339(seconds: u64) -> String {
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    // If the months are counted from March, each group of five months has 153 days.
+    // If the year begins in March, each group of five months has 153 days.
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
@@ -80,8 +79,8 @@ pub(crate) fn load() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns the name, family and model of the first processor in `/proc/cpuinfo`. For Arm processors, the file contains
-/// only numbers.
+/// Returns the name, family and model of the first processor in `/proc/cpuinfo`. For Arm processors, `/proc/cpuinfo`
+/// contains numbers instead of names.
 fn cpu(info: &str) -> String {
     let field = |name: &str| {
         let line = info.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;

@@ -8,7 +8,7 @@ pub(crate) const SPACE: char = '\u{a0}';
 /// The text for a missing number.
 pub(crate) const NONE: &str = "–";
 
-/// A unit, and the size of this unit in the base unit.
+/// The name of a unit, and the size of the unit in the base unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Unit {
     pub(crate) name: &'static str,
@@ -23,21 +23,21 @@ const TIMES: [Unit; 5] = [
     Unit { name: "s", worth: 1e9 },
 ];
 
-/// Returns the largest unit for which `value` is at least `least` units.
+/// Returns the largest unit such that `value` is at least `least` times the unit.
 pub(crate) fn pick(units: &[Unit], value: f64, least: f64) -> Unit {
     units.iter().rev().find(|unit| value.abs() >= unit.worth * least).copied().unwrap_or(units[0])
 }
 
-/// Returns the unit for times of about this size. The function uses nanoseconds for all times down to 0.1 ns, so that
-/// small differences have the same unit as the times next to them.
+/// Returns a suitable unit for times of this size. Times down to 0.1 ns are shown in nanoseconds, so that small
+/// differences have the same unit as the times next to them.
 pub(crate) fn time_unit(ns: f64) -> Unit {
     if !ns.is_finite() || (0.0995..1.0).contains(&ns.abs()) || ns == 0.0 { TIMES[1] } else { pick(&TIMES, ns, 0.9995) }
 }
 
-/// Numbers that are at least as large as this value are written with an exponent.
+/// Numbers with this value or a larger value are written with an exponent.
 const EXPONENT: f64 = 1e15;
 
-/// Formats a number with this many decimal places and a true minus sign.
+/// Formats a number with this number of decimal places and a real minus sign (U+2212).
 pub(crate) fn fixed(value: f64, places: usize) -> String {
     if !value.is_finite() {
         return if value.is_nan() { NONE.to_owned() } else { format!("{}∞", if value < 0.0 { MINUS } else { "" }) };
@@ -68,7 +68,7 @@ fn grouped(digits: &str) -> String {
     out
 }
 
-/// Returns the number of decimal places that show `digits` significant digits of `value`.
+/// Returns the number of decimal places with which `value` has `digits` significant digits.
 pub(crate) fn places(value: f64, digits: i32) -> usize {
     if !value.is_finite() || value == 0.0 {
         return 0;
@@ -110,8 +110,8 @@ fn bounds(value: &Interval, unit: Unit) -> String {
     format!("{} to {}", within(value, value.lower, unit), within(value, value.upper, unit))
 }
 
-/// Formats one number of an interval. The result has at most three significant digits, and no more decimal places than
-/// the width of the interval justifies.
+/// Formats one number of an interval. The result has at most three significant digits, and fewer decimal places if the
+/// interval is wide.
 fn within(value: &Interval, ns: f64, unit: Unit) -> String {
     let most = places(value.reach() / unit.worth, 3) + 1;
     trimmed(ns / unit.worth, places(ns / unit.worth, 3).min(most))
@@ -121,13 +121,13 @@ pub(crate) fn seconds(seconds: f64) -> String {
     if seconds >= 600.0 { format!("{}{SPACE}min", short(seconds / 60.0)) } else { time(seconds * 1e9) }
 }
 
-/// Formats a whole number, with the digits in groups of three.
+/// Formats a whole number and separates groups of three digits.
 pub(crate) fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
-/// Formats a share as a percentage: `0.3` as `30 %`, `0.987` as `98.7 %`. For a share above 0.5, the number of digits
-/// is chosen so that the difference to 100 % has two significant digits.
+/// Formats a share as a percentage: `0.3` as `30 %`, `0.987` as `98.7 %`. For a share above 0.5, the result shows two
+/// significant digits of the difference to 100 %.
 pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
     let precise = if (50.0..100.0).contains(&value) { 100.0 - value } else { value };

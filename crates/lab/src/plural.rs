@@ -1,4 +1,4 @@
-//! Chooses nouns and verbs in messages that agree with a count.
+//! Chooses the singular or plural of a word in a message, depending on a count.
 
 /// Returns `one` if `count` is 1, and `many` otherwise.
 pub(crate) fn plural<'w>(count: u64, one: &'w str, many: &'w str) -> &'w str {

@@ -1,11 +1,11 @@
-//! Random numbers for inputs and for the order of measurements. The generator is fast, and a seed repeats the same
-//! numbers. Do not use these random numbers for secrets.
+//! Random numbers for inputs and for the order of measurements. The generator is fast, and the same seed always gives
+//! the same numbers. Do not use these random numbers for secrets.
 
 /// A xoshiro256++ generator (Blackman and Vigna), seeded through splitmix64.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: [u64; 4],
-    /// The seed for all public parts, or `None` if the public parts differ between inputs.
+    /// The seed for the public parts of all inputs, or `None` if the public parts differ between inputs.
     public: Option<u64>,
 }
 
@@ -17,8 +17,8 @@ impl Random {
         Self { state: std::array::from_fn(|_| splitmix(&mut mixed)), public: None }
     }
 
-    /// Creates a generator with this seed. All generators from the method [`Self::public`] of this generator produce
-    /// the same numbers.
+    /// Creates a generator with this seed. Each call of the method [`Self::public`] returns a generator of the same
+    /// numbers.
     #[cfg(feature = "trace")]
     pub(crate) fn with_same_public(seed: u64) -> Self {
         Self { public: Some(seed), ..Self::new(seed) }

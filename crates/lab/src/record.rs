@@ -13,8 +13,8 @@ pub use generations::{
     BesideLimit, GenerationRow, Generations, GoalVerdict, Role, SetFacts, TargetOutcome, TargetVerdict,
 };
 
-/// The version of the record's schema. The version increases when a change of the schema forces programs that read
-/// records to change.
+/// The version of the record's schema. The version increases if programs that read records must be changed because the
+/// schema has changed.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// One run of the lab.
@@ -30,7 +30,7 @@ pub struct Record {
     pub started: String,
     /// The length of the run in seconds.
     pub seconds: f64,
-    /// Whether the run was interrupted before it had measured everything.
+    /// Whether the run was interrupted before all its measurements were complete.
     #[serde(default)]
     pub interrupted: bool,
     /// The command that repeats the run.
@@ -99,12 +99,11 @@ pub struct ClockFacts {
     pub hertz: f64,
     /// The smallest step of the clock, in nanoseconds.
     pub step_ns: f64,
-    /// The time that two consecutive readings of the clock take, in nanoseconds.
+    /// The time between two consecutive readings of the clock, in nanoseconds.
     pub overhead_ns: f64,
 }
 
-/// An estimate with its interval. The level is 95 % unless the description of the field that holds the interval names
-/// another level.
+/// An estimate with its interval. The confidence level is 95 %, unless the description of a field states another level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The lower bound.
@@ -122,7 +121,7 @@ impl Interval {
         self.lower <= value && value <= self.upper
     }
 
-    /// Returns both bounds and the estimate multiplied by `factor`, which must be positive.
+    /// Returns the interval with both bounds and the estimate multiplied by `factor`. The factor must be positive.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         Self { lower: self.lower * factor, estimate: self.estimate * factor, upper: self.upper * factor }
@@ -135,21 +134,22 @@ impl Interval {
     }
 }
 
-/// The verdict about one or more pairs of classes. The order of the variants is the order of severity.
+/// The verdict about one or more pairs of classes. The variants are sorted from the least severe to the most severe
+/// verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Verdict {
-    /// The test found no difference, and would have found a difference above the stated bound.
+    /// The test found no difference, and would probably have found a difference above the stated bound.
     NoLeakAbove,
-    /// There is a real difference, which is smaller than the threshold.
+    /// The classes really differ, but by less than the threshold.
     BelowThreshold,
     /// A call is so short that the clock cannot measure it.
     Unmeasurable,
-    /// The run shows neither that there is a leak nor that there is none.
+    /// The run proves neither that there is a leak nor that there is no leak.
     Inconclusive,
-    /// A control failed, so the run shows nothing.
+    /// A control measurement failed, so the results of the run are invalid.
     Invalid,
-    /// The test found a difference above the threshold, and found this difference again in fresh data.
+    /// The test found a difference above the threshold, and found the same difference again in new data.
     Leak,
 }
 
@@ -199,7 +199,7 @@ pub struct Timing {
     /// The name of the target. The parts of the name are separated by dots, and the most general part comes first:
     /// `base64.encoding`.
     pub target: String,
-    /// The length of an input in bytes. The length is zero for prepared inputs, because prepared inputs are not bytes.
+    /// The length of an input in bytes. The length is zero for inputs that are prepared values instead of bytes.
     pub length: usize,
     /// The number of calls that one measurement makes on the same input.
     pub repeats: u32,
@@ -228,7 +228,7 @@ impl Timing {
 pub struct Design {
     /// The number of pairs of calls in a batch. The statistics treat each batch as one observation.
     pub pairs_per_batch: usize,
-    /// The numbers of batches after which the lab evaluated the data.
+    /// The numbers of batches at which the lab evaluated the data.
     pub looks: Vec<usize>,
     /// The probability of a false alarm for this target, over all evaluations and all pairs of classes.
     pub alpha: f64,
@@ -249,7 +249,7 @@ pub struct Class {
     pub quantiles: Vec<Quantile>,
     /// The histogram of the same measurements, from their 0.1 % quantile to their 99 % quantile.
     pub histogram: Histogram,
-    /// The time of one call, from a regression of time over the number of calls.
+    /// The time of one call, estimated from a regression of measured time over number of calls.
     pub estimates: Option<Estimates>,
 }
 
@@ -276,7 +276,7 @@ pub struct Histogram {
 /// The time of one call, estimated in several ways. Each estimate has a 95 % interval.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Estimates {
-    /// The slope of time over the number of calls.
+    /// The slope of the regression line of time over number of calls.
     pub slope: Interval,
     /// The mean of the time per call.
     pub mean: Interval,
@@ -286,8 +286,8 @@ pub struct Estimates {
     pub mad: Interval,
     /// The share of the variation that the regression line explains, between 0 and 1.
     pub r_squared: f64,
-    /// The number of measurements beyond the outer fences, which are three interquartile ranges from the quartiles. The
-    /// estimates include them.
+    /// The number of measurements that are more than three interquartile ranges below the lower quartile or above the
+    /// upper quartile. The estimates include them.
     pub outliers: usize,
     /// The time of the warm-up before the measurements, in seconds.
     pub warm_up_seconds: f64,
@@ -310,55 +310,54 @@ pub struct Pair {
     pub p: f64,
     /// The p-value after Holm's correction over the pairs of this target.
     pub p_holm: f64,
-    /// The p-value on fresh data, if the test found the difference again in the fresh data.
+    /// The p-value in new data, if the test found the difference again in the new data.
     #[serde(default)]
     pub confirmed: Option<f64>,
-    /// The statistic in which the test found the difference, if the test found this difference again in fresh data.
+    /// The statistic that differs, if the test found the difference again in new data.
     #[serde(default)]
     pub found: Option<Found>,
     /// The number of batches that were measured.
     pub batches: usize,
-    /// The differences of the statistics. With probability 1 − α, the intervals of all statistics contain the true
-    /// differences at the same time.
+    /// The differences of the statistics. With probability 1 − α, all intervals together contain the true differences.
     pub effects: Vec<Effect>,
-    /// The difference of the means of all calls. This interval and the intervals of the effects are valid at the same
-    /// time, so this interval is wide.
+    /// The difference between the means of all calls. This interval is wide, because it must hold together with the
+    /// intervals of the effects.
     pub raw_mean: Interval,
-    /// The bound on the difference of the classes, for quantiles up to `bound_up_to`. For these quantiles, the classes
-    /// differ by at most this number of nanoseconds.
+    /// The bound on the difference between the classes, for quantiles up to `bound_up_to`. For these quantiles, the
+    /// classes differ by at most this number of nanoseconds.
     pub bound_ns: f64,
-    /// The share of the calls to which the bound applies. The share is 95 %, or 90 % if the machine disturbed so many
-    /// calls that a bound for 95 % was not possible.
+    /// The share of the calls to which the bound applies. The share is 95 %. If the machine disturbed too many calls
+    /// for a bound on 95 %, the share is 90 %.
     #[serde(default = "most_calls")]
     pub bound_up_to: f64,
     /// The bound on the difference of the classes, for quantiles up to 99.9 %. For these quantiles, the classes differ
     /// by at most this number of nanoseconds.
     pub tail_bound_ns: f64,
-    /// The smallest shift of the times that a run of this size finds with a probability of 90 %.
+    /// The smallest shift of all times that nine of ten runs of this size would find.
     pub mde_ns: f64,
-    /// The number of additional pairs of calls with which an inconclusive result would probably become conclusive.
+    /// The approximate number of additional pairs of calls that an inconclusive result needs to become conclusive.
     pub more_pairs: Option<u64>,
-    /// The measuring time in seconds that the additional pairs would take. The field is absent if the number of
-    /// additional pairs is larger than the maximum of a run.
+    /// The measuring time of these additional pairs in seconds. The field is absent if a run cannot make so many
+    /// additional pairs.
     #[serde(default)]
     pub more_seconds: Option<f64>,
     /// The controls that ran between the measurements.
     pub controls: Controls,
     /// The state at each look.
     pub funnel: Vec<Look>,
-    /// The differences of the means of the fastest 90 % of the calls. The list has one difference for each group of
-    /// successive batches, in the order of time.
+    /// The differences between the means of the fastest 90 % of the calls. The list has one difference for each group
+    /// of successive batches, in the order of time.
     pub series: Vec<f64>,
-    /// The autocorrelation of the times of the batches, for lag 1, 2 and so on.
+    /// The autocorrelation of the batch times, for lag 1, 2 and so on.
     pub autocorrelation: Vec<f64>,
-    /// The difference of the distribution functions. Each point has a time in nanoseconds, and the value of the second
-    /// function minus the value of the first function.
+    /// The difference between the distribution functions of the two classes. Each point is a time in nanoseconds, and
+    /// the second class's distribution function minus the first class's.
     pub ecdf: Vec<[f64; 2]>,
     /// The measuring time in seconds, including the time of the controls.
     pub seconds: f64,
     /// All single times of the first class and of the second class, in the order of measurement. The times are in ticks
-    /// of the clock, without the random delays. The lists are empty unless the settings request them. The JSON does not
-    /// contain them.
+    /// of the clock, without the random delays. The lists are empty if the settings do not request single times. The
+    /// JSON does not contain them.
     #[serde(skip)]
     pub times: [Vec<f32>; 2],
     /// The name of the file with all single times, if there is one. In the file, times of the first class and times of
@@ -374,10 +373,9 @@ fn most_calls() -> f64 {
 /// The statistic in which the test found a difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// The property that is more frequent or stronger in one class than in the other, for example
-    /// `more calls beyond the 99.9 % quantile`.
+    /// The property in which the classes differ, for example `more calls beyond the 99.9 % quantile`.
     pub what: String,
-    /// Whether the second class has more of this property.
+    /// Whether the second class (instead of the first class) has more of this property.
     pub second: bool,
 }
 
@@ -388,29 +386,31 @@ pub struct Effect {
     pub name: String,
     /// The quantile, between 0 and 1, if the statistic is a quantile.
     pub quantile: Option<f64>,
-    /// The share of the calls that the statistic describes, between 0 and 1. The share begins at the fastest call.
+    /// The share of the calls, between 0 and 1, on which the statistic depends. The share begins at the fastest call.
     #[serde(default)]
     pub up_to: f64,
     /// If the quantile is in a gap between two groups of times, the width of the gap in nanoseconds. In a gap, the
-    /// value of the quantile has no meaning. In that case, the difference is the share of the calls that change from
-    /// one group to the other, multiplied by the width of the gap. This product is the contribution of these calls to
+    /// value of the quantile has no meaning. In that case, the difference is a product: the share of the calls that
+    /// move from one group to the other, times the width of the gap. This product is the contribution of these calls to
     /// the mean.
     #[serde(default)]
     pub gap_ns: Option<f64>,
     /// The difference per call: the value of the second class minus the value of the first class.
     pub difference: Interval,
-    /// The difference that counts as a leak in this statistic.
+    /// A larger difference in this statistic is a leak.
     pub tolerance_ns: f64,
 }
 
-/// The controls. The controls run between the measurements and show whether the results can be trusted.
+/// The controls. The control measurements show whether the results of the other measurements can be trusted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Controls {
-    /// The control that compares one class with itself. For this control, the test must not find a difference.
+    /// The control measurement that compares one class with itself. In this comparison, the test must not find a
+    /// difference.
     pub same: Control,
-    /// The control that adds a delay to the target. The test must find the delay.
+    /// The control measurement that adds a delay to the calls of the target. The test must find the delay.
     pub delay: Control,
-    /// The control that measures a leaking function of similar cost. The test must find the leak.
+    /// The control that measures a leaking function. Its calls take about as long as the target's calls. The test must
+    /// find the leak.
     pub leak: Control,
 }
 
@@ -423,7 +423,7 @@ pub struct Control {
     pub difference: Interval,
     /// Whether the control passed.
     pub passed: bool,
-    /// The difference that the control adds on purpose. The value is zero if the control has no fixed size.
+    /// The difference that the control adds on purpose. The value is zero if the added difference has no fixed size.
     pub meant_ns: f64,
 }
 
@@ -438,7 +438,7 @@ pub struct Look {
     pub difference: Interval,
 }
 
-/// The result of the traces of one target.
+/// The result of tracing one target.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trace {
     /// The number of inputs whose traces were compared.
@@ -451,11 +451,11 @@ pub struct Trace {
     pub divergence: Option<String>,
     /// The executed instructions whose time depends on their operands, and how often each instruction was executed.
     pub variable_latency: Vec<VariableLatency>,
-    /// The executed masked loads and stores. The mask of such an instruction chooses bytes at one address, and may
-    /// differ between secrets.
+    /// The executed load and store instructions with a mask. The mask selects bytes at one address, and may be
+    /// different for different secrets.
     #[serde(default)]
     pub masked: Vec<VariableLatency>,
-    /// The executed instruction sets that not every processor has, for example `AVX512` and `VAES`.
+    /// The instruction sets of executed instructions that some processors lack, for example `AVX512` and `VAES`.
     pub instruction_sets: Vec<String>,
     /// The reason why there is no trace, if there is no trace.
     pub skipped: Option<String>,
@@ -463,7 +463,7 @@ pub struct Trace {
     /// code from the same source may leak even if the code without optimization does not leak.
     #[serde(default)]
     pub unoptimized: Option<String>,
-    /// Notes about everything that the comparison leaves out.
+    /// Notes about everything that the comparison of traces does not cover.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The number of instructions in all recordings, including repeated recordings.
@@ -500,7 +500,7 @@ pub struct VariableLatency {
     pub secret: bool,
 }
 
-/// The speed of one target at one size.
+/// The speed of one target with inputs of one size.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Speed {
     /// The target's name, with dots: `base64.encoding`.
@@ -515,8 +515,8 @@ pub struct Speed {
     pub bytes_per_second: Interval,
     /// The change since the stored baseline.
     pub change: Option<Change>,
-    /// The target's time relative to the time of a reference function (a yardstick) with the same size in the same run.
-    /// An example of a yardstick is `memcpy`.
+    /// The target's time divided by the time of a reference function (a yardstick) in the same run, with inputs of the
+    /// same size. An example of a yardstick is `memcpy`.
     pub yardstick: Option<Yardstick>,
 }
 
@@ -527,15 +527,15 @@ pub struct Change {
     pub since: String,
     /// The new time divided by the old time.
     pub ratio: Interval,
-    /// The p-value of the test whose null hypothesis is that nothing has changed.
+    /// The p-value of the null hypothesis that the speed has not changed.
     pub p: f64,
-    /// A relative change up to this margin counts as no change.
+    /// A relative change that is not larger than this margin is reported as no change.
     pub margin: f64,
     /// Whether the target became faster or slower. The interval of `ratio` determines the outcome.
     pub outcome: Outcome,
 }
 
-/// The comparison of a target with a yardstick.
+/// The comparison of a target with a yardstick (a reference function).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Yardstick {
     /// The yardstick's name.
@@ -544,7 +544,7 @@ pub struct Yardstick {
     pub ratio: Interval,
 }
 
-/// The outcome of a comparison of speeds.
+/// The result of comparing two speeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -567,24 +567,24 @@ pub struct Comparison {
     pub a: Contestant,
     /// The second function or program.
     pub b: Contestant,
-    /// The time of the second contestant divided by the time of the first contestant: the median of the rounds, with
-    /// its 99 % interval.
+    /// The time of the second function or program divided by the time of the first: the median of all rounds, with its
+    /// 99 % interval.
     pub ratio: Interval,
-    /// A ratio that differs from one by at most this margin counts as "the same". The margin is the value that the user
-    /// requested. Noise does not widen the margin.
+    /// If a ratio differs from 1 by at most this margin, the two times are reported as the same. The user chooses the
+    /// margin. Noise does not widen the margin.
     pub margin: f64,
-    /// The noise: the difference between two measurements of the first contestant in the same rounds. For functions,
-    /// the noise is the larger absolute value of the two bounds of this difference. For programs, the noise is the
-    /// standard error. A difference counts only if it is more than twice the noise. The speeds count as equal only if
-    /// the noise is smaller than the margin.
+    /// The noise shows how much two measurements of the first function or program differ in the same rounds. For
+    /// functions, the noise is the larger absolute value of the two bounds of this difference. For programs, the noise
+    /// is the standard error. A difference is significant only if it is more than twice the noise. The speeds are
+    /// reported as equal only if the noise is smaller than the margin.
     #[serde(default)]
     pub noise: f64,
     /// The number of rounds. Each round runs A B B A.
     pub rounds: usize,
-    /// Whether the second contestant takes the same time, less time or more time. The interval of `ratio` determines
-    /// the outcome.
+    /// Whether the second function or program takes the same time as the first, less time or more time. The interval of
+    /// `ratio` determines the outcome.
     pub outcome: Outcome,
-    /// The approximate number of additional rounds after which an inconclusive outcome would be settled.
+    /// The approximate number of additional rounds that an inconclusive outcome needs to become conclusive.
     #[serde(default)]
     pub further_rounds: Option<u64>,
     /// A well-known program that was timed in the same rounds, for comparison.
@@ -669,7 +669,7 @@ pub struct Calibration {
     pub binary_sha256: Option<String>,
     /// The intended probability of a false alarm.
     pub alpha: f64,
-    /// The error rates for each duration of a call.
+    /// The error rates, one entry for each duration of a call.
     pub levels: Vec<CalibrationLevel>,
 }
 
@@ -680,14 +680,13 @@ pub struct CalibrationLevel {
     pub cost_ns: f64,
     /// The number of runs without a leak.
     pub runs: u64,
-    /// The number of runs without a leak in which the test found a difference.
+    /// The number of runs without a leak in which the test still found a difference.
     pub rejected: u64,
-    /// The number of runs without a leak that ended as `LEAK`.
+    /// The number of runs without a leak whose verdict was still `LEAK`.
     pub leaks: u64,
-    /// The rate of runs without a leak in which the test found a difference, with its exact 95 % interval (Clopper and
-    /// Pearson).
+    /// The share of `rejected` runs in all runs without a leak, with the exact 95 % interval (Clopper and Pearson).
     pub rate: Interval,
-    /// The added delays, and how often the test found each delay.
+    /// The added delays, and the share of runs in which the test found each delay.
     pub power: Vec<Power>,
 }
 
@@ -700,7 +699,7 @@ pub struct Power {
     pub runs: u64,
     /// The number of runs that found the delay.
     pub found: u64,
-    /// The rate of runs that found the delay, with its exact 95 % interval.
+    /// The share of runs in which the test found the delay, with the exact 95 % interval.
     pub rate: Interval,
 }
 
@@ -711,12 +710,12 @@ pub struct Check {
     pub what: String,
     /// The number of runs.
     pub runs: u64,
-    /// The number of counted runs. The field `what` states whether these are the runs in which the statement was true,
+    /// The number of counted runs. The field `what` states what is counted: the runs in which its statement was true,
     /// or the runs with errors.
     pub found: u64,
-    /// The rate of counted runs, with its exact 95 % interval.
+    /// The share of counted runs, with the exact 95 % interval.
     pub rate: Interval,
-    /// The required rate in words, for example `at most 1.5 %`.
+    /// The required share as text, for example `at most 1.5 %`.
     pub wanted: String,
     /// Details of the result.
     pub detail: String,

@@ -2,7 +2,7 @@
 //!
 //! The HTML page is one file without scripts, fonts or links to other sites. The page follows the reader's light or
 //! dark theme, fits a phone screen and can be printed. Use the Markdown page if the report belongs to a folder of
-//! sources. For a Markdown page, [`Detail`] limits the size of the report.
+//! source files. For a Markdown page, [`Detail`] determines the size of the report.
 //!
 //! ```
 //! use deadpan_lab::{record::Record, report};
@@ -42,7 +42,7 @@ pub fn html(record: &Record) -> String {
 }
 
 /// Returns the whole report as one HTML page, with charts of baselines and speeds over several runs. `earlier` contains
-/// the records of earlier runs, and the oldest record comes first.
+/// the records of earlier runs, beginning with the oldest record.
 #[must_use]
 pub fn html_with_history(record: &Record, earlier: &[Record]) -> String {
     page::write(record, earlier)
@@ -62,7 +62,7 @@ pub enum Detail {
 }
 
 /// Returns the charts that belong to a page with this amount of detail. `earlier` contains the records of earlier runs,
-/// and the oldest record comes first.
+/// beginning with the oldest record.
 #[must_use]
 pub fn charts(record: &Record, earlier: &[Record], detail: Detail) -> Vec<Chart> {
     chart::of_record(record, earlier).into_iter().filter(|chart| chart.belongs(record, detail)).collect()
@@ -79,7 +79,7 @@ pub fn markdown(record: &Record, folder: &Path) -> Result<(), Error> {
 }
 
 /// Writes a Markdown page named `file` and its pictures to `folder`. The function creates `folder` if the folder does
-/// not exist. `earlier` contains the records of earlier runs, and the oldest record comes first.
+/// not exist. `earlier` contains the records of earlier runs, beginning with the oldest record.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Tests whether the lab keeps its promises on this machine. The selftest tests each promise many times while a
+//! Tests on this machine whether the lab is as reliable as promised. The selftest tests each promise many times while a
 //! compiler runs. Because of the many tests, the interval of each rate is narrow.
 
 mod alarms;
@@ -20,23 +20,24 @@ use crate::timing::{self, PairOutcome, Settings};
 use crate::watch::{Silent, Steps, Watch};
 pub use workers::{WorkerOptions, workers};
 
-/// The settings of the selftest, which say how often it tests each promise.
+/// The settings of the selftest, which determine how often each promise is tested.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The number of runs for each function that does not leak.
     pub nulls: u64,
-    /// For each function without a leak, the number of runs in which the function must get its verdict within a minute.
+    /// For each function that does not leak: the number of runs that must reach the verdict `NO_LEAK_ABOVE` within a
+    /// minute.
     pub settled: u64,
-    /// For each of six shifts of the call's time and each of two clocks, the number of runs.
+    /// The number of runs for each pair of a shift and a clock. There are six shifts of the call's time and two clocks.
     pub shifts: u64,
-    /// For each of two leaks that are easy to find, the number of runs.
+    /// The number of runs for each of two leaks that are easy to find.
     pub plain: u64,
-    /// For each of two leaks that occur in one call in two hundred, the number of runs.
+    /// The number of runs for each of two leaks that occur in one call in two hundred.
     pub rare: u64,
-    /// The number of races between equal functions. The selftest also runs the same number of races between functions
-    /// that differ by one percent.
+    /// The number of races (speed comparisons) between equal functions. The selftest also runs the same number of races
+    /// between functions whose work differs by one percent.
     pub races: u64,
-    /// Returns functions without a leak, in addition to the lab's own functions without a leak.
+    /// Returns additional functions that do not leak. The lab tests them beside its own functions.
     pub targets: fn() -> Vec<Target>,
     /// Whether a compiler runs during the tests.
     pub load: bool,
@@ -84,9 +85,9 @@ impl Options {
 
 const DENORMALS: u64 = 20;
 
-/// Tests the promises about timing and speed, and returns the results. The function also passes each result to `show`
-/// as soon as the result is known. If `watch` stops the selftest, each check counts the runs that were made, and a
-/// check without runs is skipped.
+/// Tests the promises about timing and speed, and returns the results. The function calls `show` with each result as
+/// soon as the result is known. If `watch` stops the selftest, each check uses the runs that are complete, and a check
+/// without runs is skipped.
 pub fn run(options: &Options, clock: &dyn Clock, watch: &mut dyn Watch, show: &mut dyn FnMut(&Check)) -> Vec<Check> {
     let load = options.load.then(Load::start);
     let beside = load.as_ref().map_or("none", Load::name);
@@ -159,14 +160,14 @@ fn thorough(target: &mut Target) -> Settings {
     if took > Duration::from_micros(5) { Settings { looks: 4, pairs: 16, ..base } } else { base }
 }
 
-/// Creates a check that passes if a rate is on the right side of a limit.
+/// Creates a check of a rate. The check passes if the rate is at most, or at least, a limit.
 fn judged(what: String, found: u64, runs: u64, bar: Bar, detail: String) -> Check {
     let rate = clopper_pearson(found, runs, 0.95);
     let (wanted, passed) = match bar {
         Bar::AtMost(most) => (format!("at most {} %", most * 100.0), found as f64 <= most * runs as f64),
         Bar::AtLeast(least) => (format!("at least {} %", least * 100.0), found as f64 >= least * runs as f64),
     };
-    // If there are too few runs to decide, the check has neither passed nor failed.
+    // If there are too few runs for a decision, the result of the check stays open.
     let open = !passed && runs < TELLING && rate.covers(bar.value());
     Check { what, runs, found, rate, wanted, detail, passed: (runs > 0 && !open).then_some(passed) }
 }
@@ -184,6 +185,6 @@ impl Bar {
     }
 }
 
-/// The minimum number of runs for a decision. With at least this number of runs, the check fails if the rate is on the
-/// wrong side of its limit.
+/// This number of runs is always enough for a decision. With at least this number of runs, the check fails if the rate
+/// violates its limit.
 const TELLING: u64 = 100;

@@ -1,18 +1,18 @@
-//! If a name does not exist, finds similar names. Messages suggest these names.
+//! Finds names that are similar to a name that does not exist. Messages suggest these names.
 
-/// Returns the smallest number of letters to insert, remove or replace in order to turn one name into the other.
+/// Returns the smallest number of letters that must be inserted, removed or replaced to turn one name into the other.
 #[cfg(unix)]
 pub(crate) fn distance(a: &str, b: &str) -> usize {
     rows(a, b, false).last().copied().unwrap_or_default()
 }
 
-/// Returns the smallest distance between a pattern and a part of a name.
+/// Returns the smallest distance between a pattern and any part of a name.
 pub(crate) fn distance_to_part(pattern: &str, name: &str) -> usize {
     rows(pattern, name, true).into_iter().min().unwrap_or_default()
 }
 
-/// For each beginning of `b`, returns the distance between `a` and this beginning. If `part` is true, returns instead
-/// the smallest distance between `a` and any part of `b` that ends where this beginning ends.
+/// For each prefix of `b`, returns the distance between `a` and the prefix. If `part` is true, each result is instead
+/// the smallest distance between `a` and any suffix of the prefix.
 fn rows(a: &str, b: &str, part: bool) -> Vec<usize> {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).map(|at| if part { 0 } else { at }).collect();

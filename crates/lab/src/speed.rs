@@ -10,9 +10,9 @@
 //! | how do whole workloads stand beside other programs? | [`workload::measure`] |
 //! | what are the highest rates of this machine? | [`baselines`] |
 //!
-//! The intervals of a run describe only this run. To find out whether a change made code faster, compare the two
-//! versions in a race. In a race, both versions run under the same load, at the same clock rate and with the same
-//! buffer.
+//! The intervals of a run describe only this run. To find out whether a change made code faster, run a race: a
+//! comparison of the two versions. In a race, both versions run under the same load, at the same clock rate and with
+//! the same buffer.
 //!
 //! ```
 //! use deadpan_lab::{Silent, Target, clock, speed};

@@ -1,11 +1,13 @@
-//! Marks secrets for Valgrind's memcheck. Memcheck then reports each jump and each address that depends on a secret.
+//! Tells Valgrind's memcheck which bytes are secret. Memcheck then reports each jump and each address that depends on a
+//! secret.
 //!
-//! Use this module in addition to traces. Memcheck follows the secret itself, so one input is enough. Memcheck also
-//! finds leaks that the few inputs of a trace may miss by chance. Memcheck hides AVX-512, VAES, VPCLMULQDQ, GFNI and
-//! SHA from the program and does not check code that uses these instruction sets. [`covered`] lists the remaining
-//! instruction sets. Memcheck does not report a secret operand of a division.
+//! Use this module together with traces, because it finds leaks that traces may miss. Memcheck follows how the program
+//! uses the secret, so one input is enough. Memcheck also finds leaks that the few inputs of a trace may miss by
+//! chance. Memcheck hides AVX-512, VAES, VPCLMULQDQ, GFNI and SHA from the program and does not check code that uses
+//! these instruction sets. [`covered`] lists the remaining instruction sets. Memcheck does not report a secret operand
+//! of a division.
 //!
-//! If the program does not run under Valgrind, marks have no effect. Run the program as
+//! If the program does not run under Valgrind, these functions mark nothing. Run the program as
 //! `valgrind --error-limit=no --error-exitcode=9 ./program`. Without `--error-limit=no`, memcheck stops counting after
 //! a thousand different places.
 //!
@@ -34,8 +36,9 @@ pub fn declassify(bytes: &[u8]) {
     valgrind::declassify(bytes);
 }
 
-/// Marks a value as public and returns the value. An example is a `bool` that says whether an input was valid. The
-/// value must be a number or a `bool`: if it contained a pointer, the memory behind the pointer would keep its marks.
+/// Marks a value as public and returns the value. For example, the value is a `bool` that is true if an input was
+/// valid. The value must be a number or a `bool`. If the value contains a pointer, the memory behind the pointer stays
+/// secret.
 #[inline(always)]
 #[must_use]
 pub fn declassify_value<T: Copy>(value: T) -> T {
@@ -59,7 +62,7 @@ pub fn errors() -> u64 {
 pub struct TaintOutcome {
     /// The number of times that a jump or an address depended on the secret.
     pub errors: u64,
-    /// The reason why nothing was checked, if nothing was checked.
+    /// The reason why the check did not take place, or `None` if it did.
     pub skipped: Option<String>,
 }
 
@@ -79,8 +82,8 @@ const INPUTS: u64 = 2;
 /// Checks a target with inputs of all its classes. All bytes of an input are secret, except bytes that the function
 /// passes to [`declassify`].
 ///
-/// The lab makes the inputs of a prepared target from secret random numbers, so all values that are computed from these
-/// random numbers are secret. `prepare` must use [`declassify_value`] to make the lengths and the other public parts
+/// For a prepared target, the lab makes inputs from secret random numbers, so all values that `prepare` computes from
+/// these numbers are secret. `prepare` must use [`declassify_value`] to make the lengths and the other public parts
 /// public. Memcheck does not check the code of `prepare` itself.
 pub fn target(target: &mut Target, seed: u64) -> TaintOutcome {
     let mut random = Random::new(seed);
@@ -118,7 +121,7 @@ pub fn hidden() -> Vec<&'static str> {
 }
 
 /// Runs the taint check on control functions, some of which leak. If the program does not run under Valgrind, each
-/// result says that the check was skipped.
+/// result states that the check was skipped.
 #[must_use]
 pub fn controls() -> Vec<ControlResult> {
     let mut random = Random::new(1);

@@ -1,5 +1,5 @@
-//! A target has two parts: the function to measure, which maps bytes or prepared values to a result, and the classes of
-//! inputs to compare.
+//! A target consists of the function to measure and the classes of inputs to compare. The function computes a result
+//! from bytes or from prepared values.
 
 pub(crate) mod buffer;
 mod prepared;
@@ -50,8 +50,8 @@ impl Class {
         &self.name
     }
 
-    /// The public outcome of the calls: the part of their result that is public. The lab compares traces only between
-    /// inputs with the same outcome.
+    /// The public outcome: the part of the calls' result that is public. The lab compares traces only between inputs
+    /// with the same outcome.
     #[must_use]
     pub fn outcome(&self) -> &str {
         &self.outcome
@@ -64,12 +64,11 @@ impl Class {
 }
 
 impl Target {
-    /// Creates a target from a function that reads its input. A measurement of a short function makes several calls on
-    /// the same input.
+    /// Creates a target from a function that reads its input. If the function is fast, a measurement makes several
+    /// calls on the same input.
     ///
     /// The compiler cannot remove the call, even though the lab does not use the result. The lab drops the result after
-    /// the clock has stopped. Apart from its input, the function must own everything that it needs, such as an output
-    /// buffer.
+    /// the clock has stopped. The function must own everything else that it needs, such as an output buffer.
     ///
     /// # Panics
     /// Panics if `length` is zero.
@@ -92,12 +91,12 @@ impl Target {
 
     /// Creates a target from a function that reads an input of any type, such as a key, a context or a large structure.
     ///
-    /// `prepare` gets random numbers and the name of a class, and makes an input of that class. The clock does not run
-    /// while the lab makes inputs, or while it drops inputs and results. Inputs can have different lengths. The lengths
-    /// are then public.
+    /// `prepare` receives random numbers and the name of a class, and returns an input of this class. The clock does
+    /// not run while the lab makes inputs, or while it drops inputs and results. Inputs can have different lengths. The
+    /// lengths are then public.
     ///
     /// The result of `prepare` must depend only on its two arguments, so that `prepare` can make the same input again.
-    /// The lab moves all inputs to the same address for the call. Memory that an input *owns*, such as the bytes of a
+    /// For the call, the lab moves each input to the same address. Memory that an input *owns*, such as the bytes of a
     /// `Vec`, stays at the address where `prepare` allocated the memory. The lab prepares inputs in random order. If
     /// `prepare` allocates in the same way for each class, the classes therefore get the same addresses on average. A
     /// trace compares addresses, and shows a difference if the allocations depend on the secret.
@@ -135,9 +134,9 @@ impl Target {
         Self::with(name, Draft::LENGTH, run).drafts(classes)
     }
 
-    /// Creates a target from a function that changes its input, which can have any type. Each call gets its own input.
-    /// For all inputs of one measurement, `prepare` receives the same random numbers. Otherwise, this function is like
-    /// [`Target::prepared`].
+    /// Creates a target from a function that changes its input. The input can have any type. Each call gets its own
+    /// input. `prepare` receives the same random numbers for all inputs of one measurement. Otherwise, this function is
+    /// like [`Target::prepared`].
     ///
     /// ```
     /// use std::collections::HashMap;
@@ -178,8 +177,8 @@ impl Target {
         self
     }
 
-    /// Creates a target from `run`, which makes the calls in its own way. The measuring loop of this process does not
-    /// call the function of such a target.
+    /// Creates a target from `run`, which calls the function itself. The measuring loop of this process does not call
+    /// the function of such a target.
     pub(crate) fn from_run(name: &str, length: usize, run: impl Run + 'static) -> Self {
         Self::with(name, length, run)
     }
@@ -192,14 +191,14 @@ impl Target {
     /// Adds a class of inputs. `fill` writes one input of the class.
     ///
     /// # Panics
-    /// Panics if the target is prepared: [`Target::prepared`] names all its classes.
+    /// Panics if the target is prepared: [`Target::prepared`] receives the names of all classes.
     #[must_use]
     pub fn class(self, name: impl Into<String>, fill: impl FnMut(&mut Random, &mut [u8]) + 'static) -> Self {
         self.class_with_outcome(name, "", fill)
     }
 
-    /// Adds a class of inputs with a public outcome, such as `valid` or `invalid`. Timing compares all classes, but the
-    /// traces of different outcomes may differ.
+    /// Adds a class of inputs with a public outcome, such as `valid` or `invalid`. The lab compares the times of all
+    /// classes, but the traces of classes with different outcomes may differ.
     ///
     /// # Panics
     /// Panics if the target is prepared: For prepared targets, use [`Target::outcome`] to set the outcome of a class.
@@ -215,8 +214,8 @@ impl Target {
         self
     }
 
-    /// Sets the public outcome of the class with this name. Examples of outcomes are `valid` and `invalid`. Timing
-    /// compares all classes, but the traces of different outcomes may differ.
+    /// Sets the public outcome of the class with this name. Examples of outcomes are `valid` and `invalid`. The lab
+    /// compares the times of all classes, but the traces of classes with different outcomes may differ.
     ///
     /// # Panics
     /// Panics if no class has this name.
@@ -240,7 +239,7 @@ impl Target {
         self.class(name, move |_, out| out.copy_from_slice(&input))
     }
 
-    /// Compares each class with the first class only, instead of comparing all pairs.
+    /// Compares each class only with the first class, instead of all pairs of classes.
     #[must_use]
     pub fn against_first(mut self) -> Self {
         self.pairs = Some((1..self.classes.len()).map(|other| (0, other)).collect());
@@ -254,11 +253,11 @@ impl Target {
         self
     }
 
-    /// Adds a pair of classes that the lab must compare. If neither this function nor [`Target::against_first`] is
-    /// called for a target, the lab compares all pairs.
+    /// Adds a pair of classes that the lab must compare. Without a call of this function or of
+    /// [`Target::against_first`], the lab compares all pairs of classes.
     ///
     /// # Panics
-    /// Panics if no class has one of these names.
+    /// Panics if one of the two names is not the name of a class.
     #[must_use]
     pub fn pair(mut self, a: &str, b: &str) -> Self {
         let find = |name: &str| self.classes.iter().position(|class| class.name == name);
@@ -273,8 +272,8 @@ impl Target {
         self
     }
 
-    /// Keeps only the classes for which `keep` returns true, and the pairs of these classes. `keep` gets the name of a
-    /// class.
+    /// Keeps only the classes for which `keep` returns true, and the pairs that consist of these classes. `keep` gets
+    /// the name of a class.
     #[must_use]
     pub fn only(mut self, keep: impl Fn(&str) -> bool) -> Self {
         let kept: Vec<bool> = self.classes.iter().map(|class| keep(&class.name)).collect();
@@ -299,15 +298,15 @@ impl Target {
         &self.name
     }
 
-    /// The length of an input in bytes. For a prepared target, this is the length of the bytes from which the lab makes
-    /// an input. These bytes contain the class and a seed.
+    /// The length of an input in bytes. For a prepared target, this is the length of the bytes that represent an input.
+    /// These bytes contain the class and a seed.
     #[must_use]
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// Returns the length of an input in bytes, as it is written to a record. The length is zero if the inputs are not
-    /// bytes.
+    /// Returns the length of an input in bytes, as records contain it. The length is zero if the inputs are values
+    /// instead of bytes.
     pub(crate) fn recorded_length(&self) -> usize {
         if self.run.prepared() { 0 } else { self.length }
     }
@@ -318,7 +317,7 @@ impl Target {
         &self.classes
     }
 
-    /// The pairs of classes to compare, by index.
+    /// The pairs of classes to compare, as pairs of class indexes.
     #[must_use]
     pub fn pairs(&self) -> Vec<(usize, usize)> {
         self.pairs.clone().unwrap_or_else(|| {
@@ -337,7 +336,7 @@ impl Target {
         self.classes[class].fill(random, input);
     }
 
-    /// Calls the function once on `input`, which [`Target::fill`] has written.
+    /// Calls the function once on `input`. [`Target::fill`] must have filled this input.
     pub fn call(&mut self, input: &mut [u8]) {
         self.run.prepare(input);
         self.run.once(input);

@@ -1,12 +1,11 @@
 //! Tests whether the time of a function depends on the class of its input.
 //!
-//! A run that finds no difference makes two statements. First, with probability 1 − α, the classes differ by at most X
-//! for this binary on this machine. Second, the run would have detected a shift of the stated size with a probability
-//! of 90 %. The null distribution of the test follows from the design of the measurement. Measurements come in pairs,
-//! one measurement of each class, and a random bit decides which class comes first. A batch has 256 pairs. Under the
-//! null hypothesis, a batch's difference and the negative of this difference are equally likely. This symmetry holds
-//! for any noise. Drift, correlation and heavy tails therefore reduce the power of the test, but do not cause false
-//! alarms.
+//! A run that finds no difference makes two statements. First, with probability 1 − α, the times of the classes differ
+//! by at most X for this binary on this machine. Second, the run would have detected a shift of the stated size with a
+//! probability of 90 %. The null distribution of the test follows from the design of the measurement. Measurements come
+//! in pairs, one measurement of each class, and a random bit decides which class comes first. A batch has 256 pairs.
+//! Under the null hypothesis, a batch's difference d and its negative, -d, are equally likely. This symmetry holds for
+//! any noise. Drift, correlation and heavy tails therefore reduce the power of the test, but do not cause false alarms.
 //!
 //! ```no_run
 //! use deadpan_lab::{Silent, Target, clock, timing};
@@ -44,7 +43,7 @@ use spent::Spent;
 ///
 /// # Panics
 ///
-/// Panics if a setting makes no sense, for example if the threshold is not a number.
+/// Panics if a setting is not valid, for example if the threshold is not a number.
 pub fn run(target: &mut Target, settings: &Settings, clock: &dyn Clock, watch: &mut dyn Watch) -> Timing {
     let pairs = target.pairs();
     let (scale, outcomes, tallies) = measure(target, settings, clock, watch);
@@ -86,7 +85,7 @@ pub(crate) fn measure(
     let pairs = target.pairs();
     let spent = Spent::new(settings.spare.as_secs_f64());
     let mut random = Random::new(settings.seed);
-    // The warm-up has its own random generator. The reason is that the warm-up draws a number of inputs that depends on
+    // The warm-up uses a separate random generator. The reason is that the number of inputs in the warm-up depends on
     // the clock, but the measured inputs must depend only on the seed.
     let scale = warm::scale(target, settings, clock, &mut Random::new(!settings.seed));
     let share = settings.alpha / pairs.len().max(1) as f64;
@@ -114,8 +113,8 @@ pub(crate) fn measure(
         }
     }
     judge::holm(&mut outcomes);
-    // Holm's correction may find a difference that no earlier evaluation of the data found. The test must find such a
-    // difference again in fresh data.
+    // After Holm's correction, a difference may be significant that was not significant in any earlier evaluation. The
+    // test must find such a difference again in new data.
     for (lane, outcome) in lanes.iter_mut().zip(&mut outcomes) {
         let open =
             matches!(outcome.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive) && outcome.confirmed.is_none();
@@ -130,7 +129,7 @@ pub(crate) fn measure(
     (scale, outcomes, tallies)
 }
 
-/// A measurement that takes more than this number of steps of the clock is slow.
+/// A measurement is slow if it takes more than this number of clock steps.
 const SLOW: f64 = 500.0;
 
 /// The properties of the clock, and the duration of a call. All pairs of classes of a target use the same scale.
@@ -144,8 +143,8 @@ pub(crate) struct Scale {
     pub(crate) tick_ns: f64,
     /// The clock's step in ticks.
     pub(crate) step: u64,
-    /// The random delay of a measurement is the sum of two random numbers. This field is the width of each random
-    /// number, in iterations of the delay loop.
+    /// The random delay of a measurement is the sum of two random numbers below this limit. The limit is a number of
+    /// iterations of the delay loop.
     pub(crate) dither: u64,
     /// The number of ticks of an empty measurement.
     pub(crate) overhead: f64,
@@ -153,9 +152,9 @@ pub(crate) struct Scale {
     pub(crate) call: f64,
     /// The threshold Δ in nanoseconds per call. A difference up to Δ is not a leak.
     pub(crate) delta_ns: f64,
-    /// The number of iterations of the delay loop in a nanosecond.
+    /// The number of iterations of the delay loop that take one nanosecond together.
     pub(crate) turns_per_ns: f64,
-    /// Whether the repeated calls of one measurement take long enough for the clock to measure.
+    /// Whether the repeated calls of one measurement together take long enough for the clock.
     pub(crate) measurable: bool,
 }
 
@@ -170,7 +169,7 @@ impl Scale {
         self.per_call((ticks - self.overhead).max(0.0))
     }
 
-    /// Returns whether a measurement takes so long that a step of the clock does not matter.
+    /// Returns whether a measurement takes so long that one step of the clock is negligible.
     pub(crate) fn is_slow(&self) -> bool {
         self.call * self.repeats as f64 > SLOW * self.step as f64
     }
@@ -180,8 +179,8 @@ impl Scale {
     }
 
     /// Draws the random delay of a measurement, in iterations of the delay loop. The delay is the sum of two uniform
-    /// random numbers, and each number is as wide as a step of the clock. Such a sum reaches all phases of the step
-    /// equally often, even if the delay loop is somewhat faster or slower than measured.
+    /// random numbers, and each number is as wide as a step of the clock. With such a sum, measurements start equally
+    /// often at all times within a step, even if the delay loop is somewhat faster or slower than measured.
     pub(crate) fn dither(&self, random: &mut Random) -> u32 {
         (1 + random.below(self.dither) + random.below(self.dither)) as u32
     }

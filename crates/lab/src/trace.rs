@@ -1,12 +1,12 @@
 //! For several secret inputs, records what the processor executes, and compares the recordings. A recording contains
 //! the address of each instruction and the address of each memory access, in order.
 //!
-//! Use traces to *block* a change: if two traces differ, the code leaks at a known source line, without any statistics.
-//! A trace covers all instructions that the program executes, including AVX-512 and VAES. Valgrind hides AVX-512 and
-//! VAES from the program. A trace does not show times that depend on the value of an operand, except for the
-//! instructions that the trace lists ([`record::VariableLatency`]). A trace does not cover other threads. Of the
-//! kernel, a trace covers only the arguments of system calls. Two addresses count as different even if they lie in the
-//! same cache line.
+//! Use traces to *block* a change: if two traces differ, the code leaks at a known source line. No statistics are
+//! necessary. A trace covers all instructions that the program executes, including AVX-512 and VAES. Valgrind hides
+//! AVX-512 and VAES from the program. A trace does not show times that depend on the value of an operand, except for
+//! the instructions that the trace lists ([`record::VariableLatency`]). A trace does not cover other threads. Of the
+//! kernel's work, a trace contains only the arguments of system calls. Two different addresses are a difference even if
+//! they lie in the same cache line.
 //!
 //! Traces need x86-64 Linux. On other systems and under Valgrind, the lab skips the trace and states this in the result
 //! ([`unavailable`]). A trace runs tens of millions of instructions per second, and records a call at least nine times.
@@ -14,10 +14,10 @@
 //! # Processes
 //! The function never runs in the caller's process, so the changes that the function makes in memory are lost. The
 //! function first runs without a trace in a copy of the caller's process, once with each input. During these calls, the
-//! function can do work that is needed only once. Each recorded call then runs in a copy of this second process, so the
-//! heap, the counters and the caches are the same at the start of each recorded call. The trace compares these *later*
-//! calls. Actions that the function performs only in its first calls, such as filling a cache, are not part of the
-//! trace. The trace is skipped if a call ends its process, panics or does not return. The processes have only one
+//! function can do work that only its first call needs. Each recorded call then runs in a copy of this second process,
+//! so the heap, the counters and the caches are the same at the start of each recorded call. The trace compares these
+//! *later* calls. Actions that the function performs only in its first calls, such as filling a cache, are not part of
+//! the trace. The trace is skipped if a call ends its process, panics or does not return. The processes have only one
 //! thread, so the trace is also skipped if the function starts a thread or waits for a thread.
 //!
 //! ```
@@ -80,7 +80,7 @@ pub fn target(target: &mut Target, seed: u64) -> record::Trace {
     target_until(target, seed, &|| false)
 }
 
-/// Compares the traces of a target. If `stopped` returns true, the trace ends early and counts as skipped.
+/// Compares the traces of a target. If `stopped` returns true, the trace ends early and is reported as skipped.
 pub(crate) fn target_until(target: &mut Target, seed: u64, stopped: &dyn Fn() -> bool) -> record::Trace {
     let mut random = Random::with_same_public(seed);
     let mut outcomes: Vec<String> = target.classes().iter().map(|class| class.outcome().to_owned()).collect();
@@ -118,8 +118,7 @@ pub(crate) fn target_until(target: &mut Target, seed: u64, stopped: &dyn Fn() ->
 }
 
 /// Describes the leak that a trace has found: two traces that differ, or an instruction whose time depends on a secret
-/// operand. Returns `None` if no leak was found. Whether the lab compared anything is stated in
-/// [`record::Trace::skipped`].
+/// operand. Returns `None` if no leak was found. [`record::Trace::skipped`] states whether the lab compared anything.
 #[must_use]
 pub fn leaks(trace: &record::Trace) -> Option<String> {
     if let Some(divergence) = &trace.divergence {
@@ -140,23 +139,23 @@ pub(crate) fn branches(trace: &record::Trace) -> bool {
     trace.divergence.as_deref().is_some_and(|text| text.contains(": the first "))
 }
 
-/// Calls [`target`] in a test. Panics if there is a finding, or if the lab could not compare the traces completely.
+/// Calls [`target`] in a test. Panics if the trace found a leak, or if the lab could not compare the traces completely.
 ///
 /// # Panics
-/// Panics if the traces differ, if an instruction's time depends on the secret, or if the trace was skipped.
+/// Panics if the traces differ, if an instruction's time depends on the secret, or if the lab skipped the trace.
 #[track_caller]
 pub fn assert_equal(target: &mut Target, seed: u64) -> record::Trace {
     assert_equal_or_skipped(target, seed, &[])
 }
 
-/// Calls [`target`] in a test. Panics if there is a finding. If `may_skip` contains the target's name, the trace of the
-/// target may be skipped. In this case, `skipped` in the result states the reason.
+/// Calls [`target`] in a test. Panics if there is a finding. If `may_skip` contains the target's name, this target does
+/// not cause a panic when its trace is skipped. In this case, the field `skipped` of the result states the reason.
 ///
 /// Tests that also run on systems without traces should check [`unavailable`] first.
 ///
 /// # Panics
-/// Panics if the traces differ, if an instruction's time depends on the secret, or if the trace of any other target was
-/// skipped.
+/// Panics if the traces differ, if an instruction's time depends on the secret, or if the trace of a target outside
+/// `may_skip` was skipped.
 #[track_caller]
 pub fn assert_equal_or_skipped(target: &mut Target, seed: u64, may_skip: &[&str]) -> record::Trace {
     let trace = self::target(target, seed);
@@ -207,7 +206,7 @@ pub fn stop() {
     crate::imp::mark::stop();
 }
 
-/// A function whose input needs no preparation, for [`compare`].
+/// Lets [`compare`] call a function whose input needs no preparation.
 struct TracedFunction<'f>(&'f mut dyn FnMut(&mut [u8]));
 
 impl Run for TracedFunction<'_> {

@@ -3,8 +3,8 @@
 /// Receives a run's progress and can stop the run. The library never prints anything. The caller of the library decides
 /// what to show.
 pub trait Watch {
-    /// Reports that `done` of `of` steps are complete, and that the run now measures `what`. The lab calls this method
-    /// during the run.
+    /// Reports that `done` of `of` steps are complete, and that the run is now measuring `what`. The lab calls this
+    /// method during the run.
     fn progress(&mut self, what: &str, done: u64, of: u64);
 
     /// Returns whether the run must stop. A run that was stopped reports the results so far, with an inconclusive
@@ -22,7 +22,7 @@ impl Watch for Silent {
     fn progress(&mut self, _what: &str, _done: u64, _of: u64) {}
 }
 
-/// Counts the steps of a series of runs and reports them to another watch. For the other watch, the whole series looks
+/// Counts the steps of a series of runs and reports them to another watch. To the other watch, the whole series looks
 /// like a single run.
 pub(crate) struct Steps<'w> {
     watch: &'w mut dyn Watch,

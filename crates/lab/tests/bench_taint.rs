@@ -1,4 +1,4 @@
-//! A benchmark that starts itself again under Valgrind, as `cargo bench -- --taint` does.
+//! A benchmark that restarts itself under Valgrind, as `cargo bench -- --taint` does.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::hint::black_box;

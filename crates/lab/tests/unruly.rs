@@ -84,7 +84,8 @@ fn tests() {
         let mut filters = arguments.iter().filter(|argument| !argument.starts_with('-')).peekable();
         filters.peek().is_none() || filters.any(|filter| name.contains(filter.as_str()))
     };
-    // Most tests wait for a process, so all tests run at the same time. If one test panics, the scope panics, too.
+    // Most tests wait for a process, so all tests run at the same time. If one test panics, the thread scope of all
+    // tests panics, too.
     std::thread::scope(|scope| {
         for (name, test) in tests.into_iter().filter(|(name, _)| wanted(name)) {
             let folder = &folder;
@@ -159,7 +160,7 @@ const CONSTRUCTOR: &str = "#include <stdlib.h>\n__attribute__((constructor)) sta
     int steady(void) { return 0; }\n";
 
 /// The source code of a library. The test puts a control sequence for terminals into the name of one function. The name
-/// of the library's source file contains such a sequence too.
+/// of the library's source file also contains a control sequence.
 const NAMES: &str = "#line 5 \"ev\x1b[31mil.c\"\n#include <stdint.h>\nstatic int T[1024];\n\
     __attribute__((noinline)) int in_Z32mner(const uint8_t *a) { return *(volatile int *)(T + a[0]); }\n\
     int outer(const uint8_t *a) { return in_Z32mner(a) + 1; }\n";

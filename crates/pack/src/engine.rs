@@ -3,7 +3,7 @@
 //! Each worker thread locks the packer and takes the next chunk of the pack. The worker reads and hashes the files of
 //! the chunk without the lock, and writes the chunk when all earlier chunks are written. In a measurement, writing the
 //! chunks in any order, each to its offset, took a third longer: a file has only one writer at a time, and the other
-//! threads spin.
+//! threads wait in loops.
 
 use std::io::Write;
 

@@ -59,7 +59,7 @@ pub struct Entry {
     pub content: u64,
     /// The length of the content in the archive, in bytes.
     pub stored: u64,
-    /// The BLAKE3 hash of the content as stored in the archive; `None` if it is not known from an index.
+    /// The BLAKE3 hash of the content as stored in the archive; `None` if the hash is not known from an index.
     pub hash: Option<[u8; 32]>,
     /// The target of a link.
     pub target: Option<Vec<u8>>,

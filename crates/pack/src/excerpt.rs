@@ -17,7 +17,7 @@ use crate::shown::shown;
 use crate::tar::write::{self, About};
 use crate::tar::{Event, Parser};
 
-/// The maximum number of bytes of an entry's headers: enough for its pax header of a megabyte and several others.
+/// The maximum number of bytes of an entry's headers: enough for a pax header of a megabyte and several other headers.
 const LONGEST_HEADERS: u64 = 4 << 20;
 
 /// The maximum number of paths that [`LeftOut`] contains.
@@ -40,12 +40,12 @@ pub struct Excerpt<'a, R, S> {
     contents: Contents<S>,
     index: IndexWriter,
     frame: Frame,
-    /// The length of the content that is returned after the bytes of the frame.
+    /// The length of the file content that follows the waiting bytes of `frame`.
     content: u64,
     left: u64,
     /// The last folder that was added.
     folder: Option<Vec<u8>>,
-    /// Parses the headers of each entry, which are then compared with the index.
+    /// The parser for the headers of each entry; the parsed headers are then compared with the index.
     check: Parser,
     hashing: bool,
     /// The hash of the content that was read so far, and the entry of this content.
@@ -80,15 +80,15 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         }
     }
 
-    /// Leaves out entries with bytes in `gaps`, a sorted list of the ranges of the pack that cannot be read. If the
-    /// headers of a folder are in such a range, the folder is made from the index, which does not contain its owner and
-    /// attributes.
+    /// Drops entries with bytes in `gaps`, a sorted list of the ranges of the pack that cannot be read. If the headers
+    /// of a folder are in such a range, new headers are made from the index, which contains neither the owner nor the
+    /// attributes of the folder.
     #[must_use]
     pub fn around(self, gaps: Vec<Range<u64>>) -> Self {
         Self { gaps, ..self }
     }
 
-    /// The entries that were left out so far.
+    /// The entries that were dropped so far.
     #[must_use]
     pub fn left_out(&self) -> &LeftOut {
         &self.left_out
@@ -177,7 +177,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         let about = About { path, kind: b'5', mode: folder.mode, modified: folder.modified, ..About::default() };
         let mut headers = Vec::new();
         write::headers(&mut headers, &about);
-        // The parser also learns the name of the root from these headers.
+        // The parser also gets the name of the root from these headers.
         self.compare(&folder, &headers)?;
         self.frame.add(&headers);
         let content = self.frame.end();

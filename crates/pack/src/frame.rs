@@ -1,8 +1,8 @@
 //! Writes all bytes of a pack except the contents of files.
 //!
-//! [`Packer`](crate::Packer) and [`Excerpt`](crate::Excerpt) write a pack in the same steps. They write the marker;
-//! entries, with index blocks between them; the end of the archive; the remaining parts of the index, the table and the
-//! trailer. The two types get the entries and the contents from different sources.
+//! [`Packer`](crate::Packer) and [`Excerpt`](crate::Excerpt) write a pack in the same order. Both types write the
+//! marker, the entries with index blocks between them, the end of the archive, the remaining parts of the index, the
+//! table and the trailer. The two types get the entries and the contents from different sources.
 
 use crate::block::{BLOCK, filling};
 use crate::index::write::IndexWriter;
@@ -14,13 +14,13 @@ use crate::tar::write::{About, comment, headers};
 pub(crate) struct Frame {
     /// The number of bytes of the pack that were already returned.
     position: u64,
-    /// Bytes to be returned next; the first `given` bytes of them were already returned.
+    /// The bytes that are returned next, except for the first `given` bytes, which were already returned.
     ready: Vec<u8>,
     given: usize,
     stage: Stage,
 }
 
-/// What is made when all bytes in `ready` were returned.
+/// The next bytes to make when all bytes in `ready` were returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// Entries, or the end of the archive.
@@ -98,8 +98,8 @@ impl Frame {
         self.ready.resize(self.ready.len() + filling(length) as usize, 0);
     }
 
-    /// If too many bytes of the index are waiting, prepares an index block with some of them. Returns whether an index
-    /// block was prepared.
+    /// If too many bytes of the index are waiting, prepares an index block with some of these bytes. Returns whether an
+    /// index block was prepared.
     pub(crate) fn block(&mut self, index: &mut IndexWriter) -> bool {
         let Some(block) = index.block(self.position) else { return false };
         self.ready = block;

@@ -65,7 +65,7 @@ fn component(pattern: &[u8], name: &[u8]) -> bool {
             (rest, left) = (&rest[used..], &left[length..]);
             continue;
         }
-        // After a mismatch, the last star matches one character more.
+        // After a mismatch, the last star is tried again with one more character.
         let Some((behind, from)) = retry else { return false };
         let Some((_, length)) = character(from) else { return false };
         retry = Some((behind, &from[length..]));
@@ -84,8 +84,8 @@ fn one(pattern: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     }
 }
 
-/// Returns the length of the set (such as `[a-z]`) at the beginning, and whether it contains the character. Returns
-/// `None` if the closing bracket is missing.
+/// Returns the length of the set (such as `[a-z]`) at the beginning of the pattern, and whether the set contains the
+/// character. Returns `None` if the closing bracket is missing.
 fn class(pattern: &[u8], found: u32) -> Option<(usize, bool)> {
     let mut at = 1;
     let negated = matches!(pattern.get(at), Some(b'!' | b'^'));
@@ -106,7 +106,7 @@ fn class(pattern: &[u8], found: u32) -> Option<(usize, bool)> {
     }
 }
 
-/// Returns the first character as a number, and its length in bytes. A byte that is not valid UTF-8 counts as one
+/// Returns the first character as a number, and its length in bytes. A byte that is not valid UTF-8 is treated as one
 /// character.
 fn character(bytes: &[u8]) -> Option<(u32, usize)> {
     let start = &bytes[..bytes.len().min(4)];

@@ -4,8 +4,8 @@
 /// Every archive may have this many implied folders, which is enough for four paths of the maximum depth.
 const FREE: u64 = 4096;
 
-/// The number of bytes of a large archive that allow one implied folder. An empty file has 512 bytes, so it allows
-/// eight such folders.
+/// In a large archive, each group of this many bytes allows one implied folder. An empty file takes 512 bytes of an
+/// archive, so it allows eight implied folders.
 const STORED: u64 = 64;
 
 /// Returns the maximum number of implied folders in the first `bytes` bytes of an archive.

@@ -17,15 +17,15 @@ pub struct Note {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What {
-    /// The entry was left out: it is a device, a FIFO or a socket.
+    /// The entry was skipped: it is a device, a FIFO or a socket.
     Special,
-    /// The file was left out: it is the output of the packing.
+    /// The file was skipped: it is the output of the packing.
     Output,
-    /// The entry was left out: it was removed while the folder was packed.
+    /// The entry was skipped: it was removed while the folder was packed.
     Gone,
     /// The file changed while it was read. The packed contents may be a mixture of the old and the new contents.
     Changed,
-    /// The entry was left out, because it could not be read and the caller asked to keep going. Holds the reason.
+    /// The entry was skipped, because it could not be read and the caller asked to keep going. Holds the reason.
     Unreadable(String),
     /// The file became shorter while it was read. Zeros were packed in place of the missing part, because the caller
     /// asked to keep going.

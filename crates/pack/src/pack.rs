@@ -25,10 +25,10 @@ use job::{Piece, Shared};
 use links::Links;
 use source::{Extents, Source};
 
-/// The maximum number of files that one job reads and keeps open until it is completed.
+/// The maximum number of files that one job reads and keeps open until the job is completed.
 const LEFT_OPEN: usize = 200;
-/// This number is subtracted from the number of files that the process may have open. Of the other files, jobs use at
-/// most half.
+/// This number is subtracted from the number of files that the process may have open. Jobs use at most half of the
+/// remaining number.
 const LEFT_FREE: usize = 32;
 
 /// The maximum number of bytes of the extended attributes of an entry. The rest of a pax header is reserved for paths.
@@ -43,19 +43,19 @@ pub struct Packing {
     pub xattrs: bool,
     /// Make the same bytes from the same contents: record 1970 for all times, no owners and no holes.
     pub deterministic: bool,
-    /// Leave out entries that cannot be read, instead of returning an error. Pack zeros in place of the parts of a file
-    /// that cannot be read or were cut off.
+    /// Skip entries that cannot be read, instead of returning an error. Pack zeros in place of the parts of a file that
+    /// cannot be read or were cut off.
     pub keep_going: bool,
-    /// A file to leave out: the output file, if it is in the packed folder.
+    /// A file to skip: the output file, if it is in the packed folder.
     pub except: Option<FileId>,
-    /// The output file or its name; it is left out, and a note reports this.
+    /// The output file or its name; the output is skipped, and a note reports this.
     pub output: Option<OutputPlace>,
 }
 
 /// The output of a pack, which may be inside the folder that is packed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputPlace {
-    /// An open file. The file is left out of the pack under each of its names.
+    /// An open file. The file is not packed under any of its names.
     File(FileId),
     /// The name that the pack will have when it is complete. If the pack replaces a file, other names of the replaced
     /// file are packed.
@@ -79,7 +79,7 @@ pub struct Packer {
     options: Packing,
     shared: Arc<Shared>,
     frame: Frame,
-    /// The file whose content comes next, after the bytes of the frame.
+    /// The file whose content comes next, after the waiting bytes of `frame`.
     content: Option<Content>,
     links: Links,
     entries: u64,
@@ -101,7 +101,7 @@ impl std::fmt::Debug for Packer {
 }
 
 impl Packer {
-    /// Starts to pack the folder at `folder`; its name in the pack is `name`.
+    /// Starts to pack the folder at `folder`; `name` is the folder's name in the pack.
     ///
     /// # Errors
     /// If the folder cannot be read, or `name` is not a file name.
@@ -283,8 +283,8 @@ impl Packer {
         Ok(())
     }
 
-    /// Reads extended attributes, if the options ask for them. If the attributes do not fit the headers, they are left
-    /// out with a note.
+    /// Reads extended attributes, if the options ask for them. If the attributes are too large for the headers, they
+    /// are omitted, and a note reports this.
     fn xattrs(&self, path: &[u8], handle: &impl Handle) -> Result<Vec<Attribute>, Error> {
         if !self.options.xattrs {
             if handle.has_access_list() {
@@ -328,8 +328,8 @@ impl Packer {
         let path = entry.path.clone();
         let Some(slot) = self.add(entry, about, &xattrs) else { return Ok(()) };
         let source = Arc::new(Source::new(path, file, about, stored, slot));
-        // If the file became shorter before its holes were listed, the missing end looks like a hole, so no read would
-        // fail.
+        // If the file became shorter before its holes were listed, the missing end looks like a hole, and reading does
+        // not fail.
         if kind == Kind::Sparse && source.is_short() {
             self.shared.shrank(&source)?;
         }

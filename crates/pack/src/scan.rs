@@ -1,4 +1,4 @@
-//! Lists an archive by its headers. This module is for archives without an index, or from a pipe.
+//! Lists an archive by its headers. This module reads archives that have no index or that come from a pipe.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -24,7 +24,7 @@ pub struct Scan<R> {
     beyond: fn(&mut R) -> io::Result<bool>,
     /// Whether the bytes after the end of the archive are read too.
     drains: bool,
-    /// The oddities for which a note was already returned.
+    /// The kinds of irregularities for which a note was already returned.
     noted: Vec<Oddity>,
     /// Another program has changed a pack.
     stale: bool,
@@ -150,7 +150,7 @@ impl<R: Read> Scan<R> {
     /// Checks that the archive is complete when the input ends.
     fn ended(&mut self) -> Result<Option<Listed>, Error> {
         let odd = if self.end.is_none() { self.parser.end()? } else { None };
-        // This marks the end as checked, so that the next call does not check it again.
+        // If `end` is set, the next call does not check the end of the archive again.
         self.end.get_or_insert(0);
         Ok(odd.and_then(|odd| self.note(odd)))
     }

@@ -18,7 +18,7 @@ use crate::shown::shown;
 #[derive(Clone, Debug)]
 pub struct Selection(Vec<Vec<u8>>);
 
-/// The meaning of a selected path, relative to the root.
+/// A selected path or pattern, relative to the root of the archive.
 #[derive(Clone, Debug)]
 enum Rule {
     Path(Vec<u8>),
@@ -47,7 +47,7 @@ impl Rule {
 }
 
 impl Selection {
-    /// Selects paths as a listing shows them, and patterns.
+    /// Makes a selection from patterns and from paths in the form that a listing shows.
     pub fn new(paths: impl IntoIterator<Item = Vec<u8>>) -> Self {
         Self(paths.into_iter().map(|path| plain(&path).to_vec()).collect())
     }
@@ -105,8 +105,8 @@ fn plain(path: &[u8]) -> &[u8] {
     if &path[..end] == b"." { b"" } else { &path[..end] }
 }
 
-/// Returns the paths below the root that `wanted` may mean: the path itself, and, if it begins with the root's name,
-/// the path without that name.
+/// Returns the paths below the root that `wanted` can mean: the path `wanted`, and, if `wanted` begins with the root's
+/// name, also the path without that name.
 fn below(wanted: &[u8], root: Option<&[u8]>) -> Vec<Vec<u8>> {
     let rest = root.and_then(|root| wanted.strip_prefix(root)).filter(|rest| rest.is_empty() || rest.starts_with(b"/"));
     let mut ways: Vec<_> = rest.map(|rest| rest.strip_prefix(b"/").unwrap_or_default().to_vec()).into_iter().collect();
@@ -181,8 +181,8 @@ impl Chosen {
 pub struct Pick {
     /// The entry.
     pub entry: Entry,
-    /// If a hard link is selected and its target is not, this is the target. The target is then unpacked under the path
-    /// of the hard link.
+    /// The target of a selected hard link, if the target itself is not selected. The target is then unpacked under the
+    /// path of the hard link.
     pub source: Option<Entry>,
 }
 
@@ -253,7 +253,7 @@ impl<R: Read + Seek> Iterator for Picks<'_, R> {
 #[derive(Clone, Debug)]
 pub struct Filter {
     wanted: Vec<Vec<u8>>,
-    /// The meanings of each selected path; empty before the first entry.
+    /// For each selected path, the paths and patterns that it can mean below the root; empty before the first entry.
     rules: Vec<Vec<Rule>>,
     seen: Vec<bool>,
 }

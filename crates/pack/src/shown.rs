@@ -40,8 +40,8 @@ pub(crate) fn beginning(path: &[u8]) -> String {
     }
 }
 
-/// Whether a character is visible and does not move or change other characters, as control characters and direction
-/// marks do.
+/// Whether a character is visible and, unlike control characters and direction marks, does not move or change other
+/// characters.
 #[must_use]
 pub fn is_plain(character: char) -> bool {
     // The last two code points of each Unicode plane are not characters.

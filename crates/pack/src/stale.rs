@@ -1,8 +1,8 @@
-//! Detects packs that another program has changed, as `tar r` does.
+//! Detects packs that another program, for example `tar r`, has changed.
 //!
 //! A program that changes a pack overwrites the two blocks of zeros at the end of the archive, and some of the bytes
-//! after them. Such a program does not know the index. So the old index, or a part of it, may still be in the file, but
-//! it is wrong and must not be used.
+//! after them. The program does not update the index. So the file may still contain the old index or a part of it, but
+//! this index is outdated and must not be used.
 
 use std::cmp::Ordering;
 use std::io::{Read, Seek, SeekFrom};
@@ -84,7 +84,7 @@ fn ends_elsewhere(input: &mut (impl Read + Seek)) -> Result<bool, Error> {
     if next.is_empty() || next.len() as u64 == BLOCK && next.iter().all(|byte| *byte == 0) {
         return Ok(true);
     }
-    // The changed archive may end inside the old table.
+    // The end of the changed archive may lie inside the table of the old index.
     let Some(at) = whole.checked_sub(TRAILER as u64).filter(|at| *at >= end) else { return Ok(false) };
     let mut trailer = [0; TRAILER];
     fill(input, at, &mut trailer)?;

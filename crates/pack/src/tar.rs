@@ -16,7 +16,7 @@ pub(crate) use oddity::Oddity;
 pub(crate) use parse::Parser;
 pub(crate) use sparse::Map;
 
-/// Whether a block is a header, which is decided by its checksum.
+/// Whether the checksum of a block shows that the block is a header.
 pub(crate) fn is_header(block: &[u8; form::BLOCK]) -> bool {
     header::Header::new(block, 0).is_ok()
 }

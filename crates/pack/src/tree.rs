@@ -1,8 +1,8 @@
 //! Computes the BLAKE3 hash of a content; several threads may add pieces of the content in any order.
 //!
 //! BLAKE3 is a binary tree over chunks of 1024 bytes. Each piece is divided into the largest subtrees that it fully
-//! contains, and these subtrees are hashed before the lock is taken. When two sibling subtrees are hashed, they are
-//! merged at once. Chunks of which a piece contains only a part are stored until the other part is added.
+//! contains, and these subtrees are hashed before the lock is taken. As soon as two sibling subtrees are hashed, they
+//! are merged. If a piece contains only a part of a chunk, this part is stored until the rest of the chunk is added.
 
 use std::collections::HashMap;
 
@@ -65,7 +65,7 @@ impl Tree {
             self.insert(&mut state, key, node);
         }
         self.edge(&mut state, offset, head);
-        // The remaining bytes are less than a chunk, or they are a content of exactly one chunk.
+        // The remaining bytes are less than one chunk, or they are the whole content of exactly one chunk.
         self.edge(&mut state, position, body);
         state.seen += total;
         (state.seen == self.length).then(|| self.root(&state))
@@ -101,8 +101,8 @@ impl Tree {
     /// Adds a subtree. If the sibling of the subtree is already hashed, merges the two subtrees. Then continues with
     /// the merged subtree and its sibling, and so on up to the level below the root.
     fn insert(&self, state: &mut TreeState, (mut level, mut index): (u32, u64), mut node: ChainingValue) {
-        // A parent has all its chunks if its last chunk exists, and it is not the root if there are chunks outside of
-        // it.
+        // The parent is complete if its last chunk exists, and the parent is not the root if there are chunks outside
+        // of it.
         while (index / 2 + 1) << (level + 1) <= self.chunks() && 1 << (level + 1) < self.chunks() {
             let Some(sibling) = state.nodes.remove(&(level, index ^ 1)) else { break };
             let (left, right) = if index.is_multiple_of(2) { (&node, &sibling) } else { (&sibling, &node) };

@@ -1,8 +1,8 @@
 //! Unpacks an archive into a folder.
 //!
 //! Headers must be read in order, but files can be written in parallel. [`Unpacker::put`] reads the headers in a piece
-//! of the archive, makes folders and links, and returns the files that must still be written as a [`Rest`]. Any thread
-//! can complete the [`Rest`], while another thread calls [`Unpacker::put`] with the next piece.
+//! of the archive, makes folders and links, and returns a [`Rest`] with the files that must still be written. Any
+//! thread can complete the [`Rest`], while another thread calls [`Unpacker::put`] with the next piece.
 
 mod file;
 mod folder;

@@ -60,8 +60,8 @@ impl Walk {
         self.walk.folder()
     }
 
-    /// Removes and returns the paths whose names clash with an earlier name, in the folders that were entered since the
-    /// last call.
+    /// From the folders that were entered since the last call, removes and returns the paths whose names clash with an
+    /// earlier name.
     pub(crate) fn alike(&mut self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.alike)
     }

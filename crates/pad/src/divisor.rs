@@ -1,7 +1,7 @@
 //! Rounds a length down to whole blocks without a division. The time of a division instruction depends on its operands,
 //! and the remainder is secret.
 
-/// A block size together with its reciprocal, which rounding uses.
+/// A block size and its reciprocal, with which a length is rounded.
 #[derive(Clone, Copy, Debug)]
 pub struct Divisor {
     block: usize,

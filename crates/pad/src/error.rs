@@ -13,7 +13,8 @@ pub enum Error {
     Padding,
     /// The padded input is empty or does not consist of whole blocks.
     NotBlocks,
-    /// The data ends in a zero byte. After padding, the last zero byte of the data would look like zero padding.
+    /// The data ends in a zero byte. After padding, the last zero byte of the data cannot be distinguished from zero
+    /// padding.
     ZeroTail,
     // The caller.
     /// The block size is zero.

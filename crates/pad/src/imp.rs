@@ -1,8 +1,8 @@
 //! The kernels, which pad and check one block. Only this module contains `unsafe` code.
 //!
-//! All back ends follow the same contract. The block has [`Row::size`] bytes and fewer data bytes. The number of data
-//! bytes is secret. `pad` and `pad_in_place` write every byte of the block, and access no memory except the block, the
-//! data and the noise.
+//! All back ends follow the same contract. The block has [`Row::size`] bytes, and the number of data bytes is smaller.
+//! The number of data bytes is secret. `pad` and `pad_in_place` write every byte of the block, and access no memory
+//! except the block, the data and the noise.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx512;
@@ -19,7 +19,7 @@ use deadpan_ct::cpu::{Level, level};
 pub use portable::last_kept;
 pub use row::{Row, Value};
 
-/// Random bytes for the largest block. If the scheme needs no random bytes, the contents of this array do not matter.
+/// Random bytes for the largest block. If the scheme needs no random bytes, the array may have any contents.
 pub type Noise = [u8; u8::MAX as usize];
 /// The noise for schemes that need no random bytes.
 pub static NO_NOISE: Noise = [0; u8::MAX as usize];
@@ -39,8 +39,8 @@ macro_rules! dispatch {
     }};
 }
 
-/// Writes a padded block: the bytes of `data`, then the padding of the row. `data` must be shorter than the block. For
-/// noisy padding, the block must hold the noise before the call.
+/// Writes a padded block: the bytes of `data`, then the padding that `row` describes. `data` must be shorter than the
+/// block. For noisy padding, the block must hold the noise before the call.
 #[inline(always)]
 pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
     dispatch!(pad(row, value, data, block));
@@ -52,8 +52,8 @@ pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8], kept: usize, nois
     dispatch!(pad_in_place(row, value, block, kept, noise));
 }
 
-/// Returns the number of padding bytes in a block, and whether the row allows this padding. If the row does not allow
-/// the padding, the number has no meaning.
+/// Returns the number of padding bytes in a block, and whether the padding is right for this row. If the padding is
+/// wrong, the number has no meaning.
 #[inline(always)]
 pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     dispatch!(unpad(row, block))

@@ -215,7 +215,8 @@ impl Padding {
     /// that follow `full`. Data that end on a block border fail as well, because other implementations remove zeros
     /// across the border.
     ///
-    /// Two bytes may be the last data byte. The function reads both bytes, because the end of the data is secret.
+    /// The last data byte is in `block`, or, if `kept` is zero, at the end of `full`. The function reads both bytes,
+    /// because the end of the data is secret.
     #[inline]
     fn refuse_zero_tail(&self, full: &[u8], block: &[u8], kept: usize) -> Result<(), Error> {
         if !matches!(self.scheme, Scheme::Zero) {

@@ -15,8 +15,7 @@ use aes::{Aes256, Block};
 use crate::RandomError;
 use deadpan_ct::{Wipe, Wiped};
 
-/// The number of bytes in a refill. With so many bytes, a refill costs little compared with the calls that use the
-/// bytes.
+/// The number of bytes in a refill. A refill of this size costs little compared with the calls that use its bytes.
 const SIZE: usize = 4096;
 /// The number of bytes in a refill that become the next key.
 const KEY: usize = 32;
@@ -49,7 +48,8 @@ impl Pool {
 
     #[inline]
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), RandomError> {
-        // Blocks of 16 bytes need two lengths of random bytes. The code copies these two lengths in registers.
+        // For blocks of 16 bytes, callers request 8 or 16 random bytes. The code copies these 8 or 16 bytes in
+        // registers.
         if let Some(seed) = bytes.as_mut_array::<8>() {
             return self.hand_out(8, |fresh| seed.copy_from_slice(fresh));
         }

@@ -1,10 +1,10 @@
 //! Compares a picture that carries data with its cover, and runs five known detectors on that picture.
 //!
 //! Three methods (chi-square, RS and sample pairs) look for *low-bit replacement*: a sample 2k becomes 2k + 1 or stays,
-//! and a sample 2k + 1 becomes 2k or stays. A sample 2k never becomes 2k − 1. Each of the three methods measures this
-//! difference in direction. Templates change samples by +1 and by −1 alike. The other two methods, [`hcf_com`] and
-//! [`adjacency_hcf_com`], look for changes by ±1. Trained classifiers find more than these five methods. So a picture
-//! in which the five methods find nothing may still carry data.
+//! and a sample 2k + 1 becomes 2k or stays. A sample 2k never becomes 2k − 1. The methods measure this effect: even
+//! samples only increase, and odd samples only decrease. Templates change samples by +1 and by −1 alike. The other two
+//! methods, [`hcf_com`] and [`adjacency_hcf_com`], look for changes by ±1. Trained classifiers find more than these
+//! five methods. So a picture in which the five methods find nothing may still carry data.
 //!
 //! A *rate* is the share of the samples that carry a bit, from 0 to 1. Estimates are not clamped: for pictures without
 //! data, estimates are as often below 0 as above 0. Each color has a separate estimate, and the estimate of a picture
@@ -105,8 +105,8 @@ fn nearer_root(a: f64, b: f64, c: f64) -> Option<(f64, f64)> {
     } else if square < 0.0 {
         (-b / (2.0 * a), (-square).sqrt() / (2.0 * a))
     } else {
-        // Adding numbers of the same sign gives the farther root without cancellation. The product of the two roots is
-        // c ÷ a.
+        // Adding two numbers of the same sign gives the root that is farther from 0 without cancellation. The product
+        // of the two roots is c ÷ a.
         let sum = -(b + square.sqrt().copysign(b)) / 2.0;
         (if sum == 0.0 { 0.0 } else { c / sum }, 0.0)
     };

@@ -17,7 +17,7 @@ pub enum Error {
         /// The name of the format.
         &'static str,
     ),
-    /// The file ends before the picture does.
+    /// The file ends before the picture is complete.
     #[error("the {0} file ends too early")]
     Cut(FileFormat),
     /// The file breaks the rules of its format.
@@ -58,7 +58,8 @@ pub enum Error {
         /// The maximum number of bytes that the caller allows.
         limit: u64,
     },
-    /// Decoding takes too much memory for the length of the file. The picture is empty, or was made to exhaust memory.
+    /// Decoding takes too much memory in relation to the length of the file. The picture is empty, or was made to
+    /// exhaust memory.
     #[error(
         "reading the picture takes {} MiB of memory, which is out of proportion to its file of {length} bytes",
         memory.div_ceil(1 << 20)
@@ -93,7 +94,7 @@ pub enum Error {
         /// The number of samples.
         samples: u64,
     },
-    /// The picture is gray, and WebP has no gray pictures. WebP would return three channels, in which the data of a
+    /// The picture is gray, and WebP has no gray pictures. WebP decoders return three channels, in which the data of a
     /// gray template are not found.
     #[error("WebP has no gray pictures")]
     GrayWebP,
@@ -107,7 +108,7 @@ pub enum Error {
     SmallCover {
         /// The samples of the cover.
         samples: u64,
-        /// The number of samples for the seed and the doors (sealed labels).
+        /// The number of samples that the seed and the sealed labels (doors) take.
         reserved: u64,
         /// The maximum number of bytes that the cover carries.
         room: u64,

@@ -30,7 +30,7 @@ impl<T> Open<T> {
         self.items.contains_key(&index)
     }
 
-    /// Inserts an item. If there are too many items, removes the item that was not used for the longest time.
+    /// Inserts an item. If there are too many items, removes the item that was used least recently.
     pub(crate) fn insert(&mut self, index: u32, item: T) -> Arc<T> {
         self.limit(self.most - 1, |_| true);
         self.clock += 1;
@@ -53,8 +53,8 @@ impl<T> Open<T> {
         self.items.remove(&index);
     }
 
-    /// Removes items of a kind until only `most` items of this kind are left. Removes the items first that were not
-    /// used for the longest time. Returns the removed items.
+    /// Removes items of one kind until at most `most` items of this kind are open. Removes those items first that were
+    /// used least recently. Returns the removed items.
     pub(crate) fn limit(&mut self, most: usize, kind: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
         let mut out = Vec::new();
         while self.items.values().filter(|(item, _)| kind(item)).count() > most {

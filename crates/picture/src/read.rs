@@ -22,7 +22,7 @@ pub(crate) use self::png::{HEAD as PNG_HEAD, plain as plain_png};
 use self::turn::Turn;
 use crate::{Channels, Error, FileFormat, Pixels};
 
-/// How pictures are treated whose EXIF data contain an orientation.
+/// How [`read`] treats a picture whose EXIF data contain an orientation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orientation {
     /// Turns the picture upright, as programs show it. For covers.
@@ -146,7 +146,7 @@ enum Container {
 }
 
 impl Container {
-    /// Recognizes the container by its first bytes. Does not change the position of the input.
+    /// Recognizes the file format by the first bytes. Does not change the position of the input.
     fn sniff(mut input: impl BufRead + Seek) -> Result<Self, Error> {
         let start = input.stream_position().map_err(Error::Read)?;
         let mut first = Vec::with_capacity(12);
@@ -165,7 +165,7 @@ impl Container {
 fn other_format(first: &[u8]) -> Option<&'static str> {
     Some(match first {
         [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => "GIF",
-        // In a BMP file, the length and four zeros follow.
+        // In a BMP file, the file's length and four zeros follow the first two bytes.
         [b'B', b'M', _, _, _, _, 0, 0, 0, 0, ..] => "BMP",
         [b'I', b'I', b'*' | b'+', 0, ..] | [b'M', b'M', 0, b'*' | b'+', ..] => "TIFF",
         [_, _, _, _, b'f', b't', b'y', b'p', b'a', b'v', b'i', b'f' | b's'] => "AVIF",
@@ -177,7 +177,7 @@ fn other_format(first: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// Makes room for the samples. New memory is zeroed by the system, which costs less than writing zeros.
+/// Makes room for the samples. The system zeroes new memory faster than a loop could write zeros.
 fn make_room(samples: &mut Vec<u8>, length: usize) {
     if samples.capacity() < length {
         *samples = vec![0; length];
@@ -194,8 +194,8 @@ fn length(mut input: impl Seek) -> Result<u64, Error> {
     Ok(end.saturating_sub(start))
 }
 
-/// Returns a length of compressed data that no encoder reaches. A longer file may be mostly a hole, which takes no
-/// space on the disk but would take memory.
+/// Returns a length that the compressed data of no encoder reach. A file with more data may be mostly a hole, which
+/// takes no space on the disk, but takes memory when it is read.
 fn most_data(pixels: u64) -> u64 {
     pixels.saturating_mul(16).saturating_add(1 << 20)
 }

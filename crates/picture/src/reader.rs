@@ -93,7 +93,7 @@ pub struct Reader<T, O> {
     scratch: Option<SpareParts>,
     rejected: Vec<(u32, T)>,
     buffers: Buffers,
-    /// The number of cores. Finding this number takes a dozen system calls.
+    /// The number of cores. To find the number of cores takes a dozen system calls.
     cores: usize,
     /// Receives the memory of decoded pictures that are not needed any more.
     give_back: fn(Vec<u8>),
@@ -162,7 +162,8 @@ pub struct Damage {
     pub error: Option<io::Error>,
 }
 
-/// The maximum number of remembered pieces of a part. Reading at scattered positions makes more pieces.
+/// The maximum number of pieces of a part that are remembered. Only reading at many scattered positions makes more
+/// pieces than this.
 const MOST_PIECES: usize = 1024;
 /// The number of bytes that are read at once for a check.
 const CHECK: usize = 1 << 20;
@@ -188,8 +189,8 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
     /// that each of these pictures is opened only once.
     ///
     /// Parts that are made from a damaged picture would be damaged too. Therefore all used pictures are checked first,
-    /// and [`Reader::rejected`] returns the pictures that were left out. If no picture is missing, no picture is
-    /// checked.
+    /// and [`Reader::rejected`] returns the damaged pictures, which are not used. If no picture is missing, no picture
+    /// is checked.
     ///
     /// The work is in proportion to the lengths in the labels of the pictures that are present. A caller that receives
     /// pictures from strangers should compare these lengths with the lengths of the files, because a short file can
@@ -370,14 +371,14 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         self.set
     }
 
-    /// Returns the damaged pictures that [`Reader::recovering`] left out, with their indexes.
+    /// Returns the damaged pictures that [`Reader::recovering`] did not use, with their indexes.
     #[must_use]
     pub fn rejected(&self) -> &[(u32, T)] {
         &self.rejected
     }
 
-    /// Reads into `buffer` from `position` on. Returns the number of bytes that were read. Fewer bytes than the length
-    /// of the buffer are read only at the end of the data.
+    /// Fills `buffer` with the data that begin at `position`. Returns the number of bytes that were read. Fewer bytes
+    /// than the length of the buffer are read only at the end of the data.
     ///
     /// # Errors
     /// If a picture cannot be opened or read.
@@ -392,7 +393,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
             let left = (u64::from(part.length) - at) as usize;
             let (now, later) = rest.split_at_mut(left.min(rest.len()));
             if let Err(error) = self.read_part(part.index, now, at) {
-                // The picture is damaged. A damaged picture counts as partly read.
+                // The picture is damaged. A damaged picture is treated as partly read.
                 self.passed.lock().entry(part.index).or_default();
                 return Err(error);
             }

@@ -199,10 +199,10 @@ impl<T> Set<T> {
         rejected
     }
 
-    /// Removes and returns the pictures that do not fit most of the other pictures. In a set with spare pictures, all
-    /// parts except the last have the same length, and each label determines this length. If a group of pictures agrees
-    /// on the length, and only this group is large enough to read the data, all other pictures are removed. Otherwise
-    /// no picture is removed.
+    /// Removes and returns the pictures whose labels do not match most of the other labels. In a set with spare
+    /// pictures, all parts except the last have the same length, and each label determines this length. If a group of
+    /// pictures agrees on the length, and only this group is large enough to read the data, all other pictures are
+    /// removed. Otherwise no picture is removed.
     pub fn take_misfits(&mut self) -> Vec<T> {
         if self.spares() == 0 {
             return Vec::new();
@@ -313,7 +313,7 @@ mod tests {
         (0..5).map(label).collect()
     }
 
-    /// Returns the positions of the labels that do not fit.
+    /// Returns the positions of the labels that do not match the other labels.
     fn misfits(labels: &[Label]) -> Vec<usize> {
         let mut sets = Sets::new();
         labels.iter().enumerate().for_each(|(at, label)| sets.add(*label, at));

@@ -1,5 +1,5 @@
-//! Spare pictures: a Reed–Solomon code over the parts of a set. Any pictures may be lost, up to the number of spare
-//! pictures.
+//! Spare pictures: a Reed–Solomon code over the parts of a set. The lost pictures may be any pictures, but not more
+//! than there are spare pictures.
 //!
 //! The parts are worked on in stripes, so the memory does not depend on the length of the data.
 
@@ -21,7 +21,7 @@ pub const MOST: u32 = 32_768;
 ///
 /// The work of the code grows with the number of spare pictures in the set, even if these pictures are missing. Because
 /// of this limit, the work is in proportion to the pictures that are present, since a reader needs `count` pictures.
-/// Without the limit, a forged label could state that a tiny picture is one of 32 768 pictures, and keep a reader busy
+/// Without the limit, a forged label could state that a tiny picture is one of 32 768 pictures, and a reader would work
 /// for hours.
 #[must_use]
 pub fn most_spares(count: u32) -> u32 {
@@ -51,7 +51,7 @@ const WORD: usize = 64;
 /// Makes the parts of `spares` spare pictures from the parts of `count` pictures. All parts have `length` bytes, a
 /// multiple of 64.
 ///
-/// `read(index, buffer, position)` fills the buffer from a position of a part, with zeros after its end.
+/// `read(index, buffer, position)` fills the buffer from a position of a part on, with zeros after the end of the part.
 /// `write(spare, bytes, position)` writes to a position of a spare part; the spare parts are counted from 0. Several
 /// threads call `read` and `write` at the same time.
 ///
@@ -87,7 +87,7 @@ pub fn encode(
 /// Makes the parts of the pictures that carry data and are not in `present`, from the parts of the pictures in
 /// `present`. Indexes from `count` on belong to spare pictures. All parts have `length` bytes, a multiple of 64.
 ///
-/// `read(index, buffer, position)` fills the buffer from a position of a part, with zeros after its end.
+/// `read(index, buffer, position)` fills the buffer from a position of a part on, with zeros after the end of the part.
 /// `write(index, bytes, position)` writes to a position of a missing part. Several threads call `read` and `write` at
 /// the same time.
 ///
@@ -148,7 +148,7 @@ fn stripes(
     work: impl Fn(usize, &dyn Fn() -> Option<(u64, usize)>) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(4);
-    // The code works on a number of shards that is a power of two.
+    // The code works on a number of pieces (shards) that is a power of two.
     let shards = (pictures as usize).next_power_of_two() * 2;
     let stripe = (MEMORY / threads / shards / WORD * WORD).clamp(WORD, 256 << 10);
     let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));

@@ -1,8 +1,8 @@
 //! Photographs whose lowest bits carry a part.
 //!
-//! [`embed`] changes some samples of a cover by ±1. With two or more bits in each sample, it also makes changes by ±2
-//! to ±8. [`find`] searches for a label with the secrets that a reader has, and [`extract`] extracts the part again.
-//! The caller hashes passphrases, with the picture's [`Seed`] as the salt.
+//! [`embed`] changes some samples of a cover by ±1. With two or more bits in each sample, [`embed`] also makes changes
+//! by ±2 to ±8. [`find`] searches for a label with the secrets that a reader has, and [`extract`] extracts the part
+//! again. The caller hashes passphrases, with the picture's [`Seed`] as the salt.
 //!
 //! ```
 //! use deadpan_picture::template::{self, Bits, Hiding, Order, Secret, Seed};
@@ -60,7 +60,7 @@ const SEED_LINES: usize = secret::SEED * 8 / LINE;
 /// The number of lines of a door.
 const DOOR_LINES: usize = door::DOOR * 8 / LINE;
 
-/// The number of bits that a sample of the data lines carries: 1 to 4.
+/// The number of bits in each sample of the data lines (groups of 64 samples): 1 to 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bits(u8);
 
@@ -98,11 +98,11 @@ pub fn capacity(samples: u64, bits: Bits, doors: usize) -> u64 {
     data_lines(samples, doors + 1) * (LINE as u64 / 8) * u64::from(bits.0)
 }
 
-/// Returns how smooth a cover is where the seed and the doors (sealed labels) are stored. The result is the share of
-/// samples that lie on a straight line with their two neighbors, with a tolerance of one step. `doors` is the number of
-/// sealed labels, as in [`Hiding::doors`].
+/// Returns how smooth a cover is where the seed and the sealed labels (doors) are stored. The result is the share of
+/// samples that lie on a straight line with their two neighbors, with a tolerance of 1. `doors` is the number of sealed
+/// labels, as in [`Hiding::doors`].
 ///
-/// The seed and the sealed labels change half of the first samples by one step, even if the part is short. If the first
+/// The seed and the sealed labels change half of the first samples by 1, even if the part is short. If the first
 /// samples of the cover are smooth, as in a clear sky, everybody can see the changes.
 #[must_use]
 pub fn smoothness(cover: &Pixels, doors: usize) -> f64 {
@@ -117,7 +117,7 @@ pub fn smoothness(cover: &Pixels, doors: usize) -> f64 {
     (0..count).filter(is_smooth).count() as f64 / count.max(1) as f64
 }
 
-/// Returns the number of the first data line. `doors` is the number of all doors.
+/// `doors` is the number of all doors.
 fn first_data_line(doors: usize) -> u64 {
     (SEED_LINES + DOOR_LINES * doors) as u64
 }

@@ -28,7 +28,7 @@ impl Scheme {
 }
 
 /// The address of an object, or of all objects whose keys begin with a prefix. In messages, invisible characters of the
-/// key are escaped, as [`shown`](crate::shown) does.
+/// key are escaped in the same way as by [`shown`](crate::shown).
 ///
 /// ```
 /// use deadpan_remote::Address;
@@ -58,13 +58,14 @@ impl fmt::Display for WrongAddress {
 impl std::error::Error for WrongAddress {}
 
 impl Address {
-    /// Whether a text begins like an address of any kind. A file with such a name can be written as `./s3:/…`.
+    /// Whether a text begins like the address of an object in a store. A file with the name `s3:/…` can be written as
+    /// `./s3:/…`.
     #[must_use]
     pub fn is_meant(text: &OsStr) -> bool {
         let text = text.as_encoded_bytes();
         let scheme = text.split(|byte| *byte == b':').next().unwrap_or_default();
         let is_scheme = scheme.len() > 1 && scheme.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'+');
-        // A text without the slashes also counts, since users easily forget the slashes.
+        // A known scheme without the slashes is also treated as an address, since users easily forget the slashes.
         let is_known = [&b"s3"[..], b"gs", b"az"].contains(&scheme) && text.len() > scheme.len();
         is_known || is_scheme && text[scheme.len()..].starts_with(b"://")
     }
@@ -100,8 +101,8 @@ impl Address {
         (self.scheme, &self.bucket) == (other.scheme, &other.bucket)
     }
 
-    /// Whether this address stands for all objects below it. An address of this kind ends with a slash or names only a
-    /// bucket.
+    /// Whether this address stands for all objects below it. An address of several objects ends with a slash or names
+    /// only a bucket.
     #[must_use]
     pub fn is_prefix(&self) -> bool {
         self.key.is_empty() || self.key.ends_with('/')
@@ -132,7 +133,7 @@ impl Address {
     }
 }
 
-/// Refuses keys that the client would change before sending, since the request would then name another object.
+/// Refuses keys that the client would change before sending, since the changed request would address another object.
 pub(crate) fn check_key(key: &str) -> Result<(), WrongAddress> {
     let parts = key.strip_suffix('/').unwrap_or(key);
     if key.len() > 1024 {
@@ -189,7 +190,7 @@ mod tests {
             assert_eq!(address(text).map(|it| it.to_string()), Ok(text.to_owned()), "{text}");
         }
         assert_eq!(address("s3://bucket").map(|it| it.to_string()), Ok("s3://bucket/".into()));
-        // A character that reverses the direction of the text, and a space without width.
+        // The key contains a character that reverses the direction of the text, and a space of zero width.
         let hidden = "s3://b/a\u{202e}fdp.exe\u{200b}\\";
         assert_eq!(address(hidden).map(|it| it.text()), Ok(hidden.to_owned()));
         assert_eq!(address(hidden).map(|it| it.to_string()), Ok(r"s3://b/a\u{202e}fdp.exe\u{200b}\\".to_owned()));

@@ -1,5 +1,5 @@
 //! Requests of S3 that the client cannot make. This module adds headers to a request of the client and signs the
-//! request again. The client's retries, pauses and addresses also apply to these requests.
+//! request again. The client handles retries, pauses and addresses of these requests, too.
 
 use object_store::aws::AwsAuthorizer;
 use object_store::client::{HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse, HttpResponseBody};
@@ -17,7 +17,7 @@ pub(crate) const COPY_SOURCE: HeaderName = HeaderName::from_static("x-amz-copy-s
 const AUTHORIZATION: &str = "authorization";
 const CUSTOMER_KEY: &str = "x-amz-server-side-encryption-customer-";
 
-/// The longest list that is read. A list of a thousand parts has half of this length.
+/// The longest list that is read. A list of a thousand parts has half of this number of bytes.
 pub(crate) const LONGEST_LIST: u64 = 1 << 20;
 
 tokio::task_local! {
@@ -85,7 +85,7 @@ fn unsigned(error: object_store::Error) -> HttpError {
 
 fn add(headers: &mut HeaderMap, more: HeaderMap) {
     if more.contains_key(COPY_SOURCE) {
-        // The checksum belongs to the empty body of this request, and not to the part.
+        // The checksum is for the empty body of this request, and not for the copied part.
         headers.remove("x-amz-checksum-sha256");
         headers.remove("x-amz-checksum-crc64nvme");
         // The store encrypts the new object with the key of the old object.
@@ -125,8 +125,8 @@ pub(crate) async fn listed(response: HttpResponse) -> Result<HttpResponse, HttpE
     Ok(HttpResponse::from_parts(parts, HttpResponseBody::from(body)))
 }
 
-/// Converts the answer to a copy into the answer to a part, which the client expects: the tag is in a header. An error
-/// that comes with status 200 gets the status of an error.
+/// Converts the answer to a copy request into the answer to an uploaded part, which the client expects: the tag moves
+/// to a header. An error that the store sends with status 200 gets an error status.
 pub(crate) async fn copied(response: HttpResponse) -> Result<HttpResponse, HttpError> {
     if !response.status().is_success() {
         return Ok(response);
@@ -140,8 +140,8 @@ pub(crate) async fn copied(response: HttpResponse) -> Result<HttpResponse, HttpE
             Some("PreconditionFailed") => StatusCode::PRECONDITION_FAILED,
             Some("NoSuchKey" | "NoSuchUpload") => StatusCode::NOT_FOUND,
             Some("AccessDenied") => StatusCode::FORBIDDEN,
-            // A request that the store cannot execute at the moment is sent again. The client also sends a request
-            // again if the answer broke off.
+            // The client repeats a request that the store cannot execute at the moment. The client also repeats a
+            // request if the connection breaks during the answer.
             Some("InternalError" | "SlowDown" | "ServiceUnavailable" | "RequestTimeout") | None => {
                 StatusCode::SERVICE_UNAVAILABLE
             }

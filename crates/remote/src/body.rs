@@ -1,4 +1,5 @@
-//! Bodies of answers. A body must not be longer than requested, and must not arrive more slowly than the lowest rate.
+//! Bodies of answers. A body must not be longer than requested, and must not arrive more slowly than the lowest allowed
+//! rate.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -22,7 +23,7 @@ const TEXT: u64 = 256 << 10;
 pub(crate) enum Expected {
     /// This number of bytes of an object. At most one more byte is read, so that the reader notices that the body is
     /// too long. An error would not help: the client would treat the error as a broken connection, and would request
-    /// the rest again and again.
+    /// the remaining bytes again and again.
     Data(u64),
     /// A text of at most this number of bytes.
     Text(u64),
@@ -35,8 +36,8 @@ impl Expected {
     /// The expected text of an error of a store.
     pub(crate) const ERROR: Self = Self::Text(TEXT);
 
-    /// Returns the expected body of the answer to a request. The request may ask for a listing, or may have been
-    /// changed.
+    /// Returns the expected body of the answer to a request. The request may be for a listing, or this crate may have
+    /// changed the request.
     pub(crate) fn for_request(request: &HttpRequest, is_listing: bool, change: Change) -> Self {
         let range = request.headers().get("range").and_then(|range| length_of(range.to_str().ok()?));
         let query = request.uri().query().unwrap_or_default();
@@ -76,13 +77,13 @@ struct Guarded {
     is_over: bool,
 }
 
-/// Returns a body that is not longer than `expected`. `sent` is the time when the request was sent.
+/// Returns a body that is not longer than `expected`. `sent` is the time at which the request was sent.
 pub(crate) fn guarded(body: HttpResponseBody, expected: Expected, wire: &Arc<Wire>, sent: Instant) -> HttpResponseBody {
     let more = u64::from(matches!(expected, Expected::Data(_)));
     let left = expected.most().saturating_add(more);
     let pace = Pace::of_body(wire, !matches!(expected, Expected::Work(_)));
     let guarded = Guarded { body, pace, expected, left, sent, is_over: false };
-    // The length that a store announces is not passed on, since the client would reserve that number of bytes.
+    // The client does not get the length that a store announces, since the client would reserve that number of bytes.
     let frames = unfold(guarded, |mut guarded| async move {
         if guarded.is_over {
             return None;
@@ -103,7 +104,7 @@ pub(crate) fn guarded(body: HttpResponseBody, expected: Expected, wire: &Arc<Wir
 }
 
 impl Guarded {
-    /// Counts received bytes, and returns the number of these bytes to pass on.
+    /// Counts received bytes, and returns how many of them the client may get.
     fn take(&mut self, bytes: usize) -> Result<usize, HttpError> {
         self.pace.count(bytes as u64);
         if let Some(left) = self.left.checked_sub(bytes as u64) {
@@ -117,7 +118,7 @@ impl Guarded {
         }
     }
 
-    /// Returns a clearer error if a connection was closed because a time limit was over.
+    /// If a connection was closed because a time limit expired, returns a clearer error.
     fn broken(&self, error: HttpError) -> HttpError {
         match error.kind() {
             HttpErrorKind::Timeout => Fault::unfinished(self.sent.elapsed()).of_request(),

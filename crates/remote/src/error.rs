@@ -21,7 +21,7 @@ pub enum Problem {
     Changed,
     /// The credentials do not allow the operation.
     Denied,
-    /// The store does not know the credentials.
+    /// The store does not recognize the credentials.
     Unknown,
     /// The clock of this machine differs too much from the clock of the store.
     Clock,
@@ -41,13 +41,13 @@ pub enum Problem {
     Unknowing,
     /// Somebody is writing the same object at this moment.
     Contested,
-    /// The upload is over: it was completed, or ended early.
+    /// The upload no longer exists: it was completed, or ended early.
     Ended,
     /// A part of an upload is missing, or was sent again.
     WrongPart,
     /// The store is full, or the account's quota is used up.
     Full,
-    /// The object is too long for the operation.
+    /// The object is too long for this operation.
     TooLong,
     /// A setting of the environment is wrong.
     Setting,
@@ -87,7 +87,7 @@ impl Error {
             Some("InvalidPart" | "InvalidPartOrder") => Problem::WrongPart,
             Some("NotImplemented") => Problem::Unknowing,
             Some("QuotaExceeded" | "InsufficientStorage" | "XMinioStorageFull" | "StorageFull") => Problem::Full,
-            // The key is removed from the text, since a key may contain any words.
+            // The key is removed before the search, since a key may contain any words.
             _ => by_kind(error, &text.replace(address.key(), "").replace(&encoded(address.key()), "")),
         };
         let detail = detail.or(code).unwrap_or_else(|| innermost(error));
@@ -114,7 +114,7 @@ impl Error {
         self.problem
     }
 
-    /// Returns the store's own text, or a text about what the store did.
+    /// Returns the store's own text, or a description of what the store did.
     #[must_use]
     pub const fn detail(&self) -> &Words {
         &self.detail
@@ -183,7 +183,8 @@ fn by_kind(error: &object_store::Error, text: &str) -> Problem {
         _ if text.contains("No CA certificates were loaded") => Problem::Setting,
         _ if text.contains(WRONG_CERTIFICATE) => Problem::Certificate,
         _ => {
-            // Words with `://` are left out, since the name of the store's host may contain any of these words.
+            // The search ignores words with `://`, since the name of the store's host may contain any of the searched
+            // words.
             let words: Vec<_> = text.split_whitespace().filter(|word| !word.contains("://")).collect();
             let said = words.join(" ");
             let is_unreachable = ["error sending request", "connect", "timed out", "dns"];
@@ -193,7 +194,7 @@ fn by_kind(error: &object_store::Error, text: &str) -> Problem {
 }
 
 /// Words that the clients' errors contain if the clients find no credentials. The first two entries come from the
-/// clients of S3 and Azure. The last two entries name the hosts that give credentials to machines in a cloud.
+/// clients of S3 and Azure. The last two entries are the hosts from which machines in a cloud get their credentials.
 const NO_CREDENTIALS: [&str; 5] =
     ["Missing SecretAccessKey", "Account must be specified", "credential", "169.254.169.254", "metadata.google"];
 
@@ -205,7 +206,7 @@ pub(crate) fn of_certificate(error: &(dyn std::error::Error + 'static)) -> Optio
     Some(innermost(error)).filter(|text| text.contains(WRONG_CERTIFICATE))
 }
 
-/// Returns the text of the innermost cause, so that the message does not repeat an address.
+/// Returns the text of the innermost cause, because the outer texts repeat an address.
 fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {

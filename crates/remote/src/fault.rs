@@ -1,4 +1,4 @@
-//! Faults of a store, in the form of an error that goes through the client.
+//! Faults of a store, as errors that the client can return.
 
 use std::fmt;
 use std::time::Duration;
@@ -36,7 +36,7 @@ impl Fault {
         Self { problem: Problem::Slow, what }
     }
 
-    /// Returns the fault of an answer that was still incomplete after some time.
+    /// Returns the fault of an answer that was still incomplete after the given time.
     pub(crate) fn unfinished(time: Duration) -> Self {
         Self { problem: Problem::Slow, what: format!("its answer was not whole after {} seconds", seconds(time)) }
     }

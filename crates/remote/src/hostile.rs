@@ -1,5 +1,4 @@
-//! Stores that try to do harm: with answers that never end, with listings that run in circles, and with very slow
-//! answers.
+//! Malicious stores for tests: their answers never end, their listings repeat, or their answers are very slow.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -173,17 +172,17 @@ fn an_answer_without_an_end_is_not_read_to_the_end() {
         let text = error.to_string();
         assert!(error.problem() == Problem::Protocol && text.contains(words), "{text}");
         let sent = hostile.sent.load(Ordering::Relaxed) - before;
-        // The limit is higher than the number of read bytes, since the buffers of the connection contain additional
-        // bytes.
+        // The limit is higher than the number of bytes that the client reads, since the buffers of the connection
+        // contain additional bytes.
         assert!(sent < 64 << 20, "{text}: {sent} bytes");
     }
-    // The answer to a part has only headers.
+    // The answer to the upload of a part has only headers.
     Pieces::resume(&store, &address("x"), "id").expect("pieces").put(0, Bytes::from_static(b"x")).expect("put");
 }
 
 #[test]
 fn a_range_is_never_longer_than_what_was_asked_for() {
-    // The first answer is right, and the second answer continues after the end of the range.
+    // The first answer is right, and the second answer continues beyond the end of the requested range.
     let hostile = Hostile::start(|_, client| {
         let is_first = client.sent.load(Ordering::Relaxed) == 0;
         let head = |range: &str| format!("206 Part\r\n{OBJECT}\r\ncontent-range: bytes {range}/1000000");
@@ -247,7 +246,7 @@ fn a_list_of_parts_in_circles_ends() {
 
 #[test]
 fn odd_names_come_page_by_page() {
-    // The keys grow from page to page, and the client cannot name any of them.
+    // The keys ascend from page to page, and the client cannot represent any of them.
     let number = AtomicU64::new(0);
     let hostile = Hostile::start(move |_, client| {
         let number = number.fetch_add(1, Ordering::Relaxed);
@@ -260,7 +259,7 @@ fn odd_names_come_page_by_page() {
         assert_eq!(entry.name, format!("/{:09}{}", key / 10, key % 10));
         assert_eq!(hostile.asked.load(Ordering::Relaxed), key / 10 + 1, "pages that were asked for");
     }
-    // The number of keys that the client cannot name is also limited.
+    // The number of keys that the client cannot represent is also limited.
     let number = AtomicU64::new(0);
     let hostile = Hostile::start(move |_, client| {
         let number = number.fetch_add(1, Ordering::Relaxed);
@@ -322,7 +321,7 @@ fn a_store_that_drips_is_told_of_and_given_up() {
     let silent = Hostile::start(|_, client| _ = client.stream.read(&mut [0]));
     let complete = |store: &Store| Pieces::resume(store, &address("x"), "id")?.complete(vec!["tag".to_owned()], true);
     let all: [(&str, Act<'_>); 4] = [
-        // The store sends white space, as if it was putting parts together.
+        // The store sends only white space, as a store does while it joins parts.
         ("the store is too slow: its answer was not whole after 2 seconds", &|| complete(&list.store_with(SHORT))),
         ("the store is too slow: it sent ", &|| Object::open(&drip.store_with(SHORT), &address("x")).map(drop)),
         ("1000 in a second are the least", &|| {
@@ -337,7 +336,7 @@ fn a_store_that_drips_is_told_of_and_given_up() {
         let start = Instant::now();
         let text = act().expect_err("an error").to_string();
         assert!(text.contains(words), "{text}");
-        // 20 seconds are enough for the tries and the client's pauses between the tries.
+        // The client's tries and the pauses between them take less than 20 seconds.
         assert!(start.elapsed() < Duration::from_secs(20), "{text} after {:?}", start.elapsed());
         assert!(was_told("has sent nothing or almost nothing for"), "{text}");
     }
@@ -345,7 +344,7 @@ fn a_store_that_drips_is_told_of_and_given_up() {
 
 #[test]
 fn a_store_that_is_slow_and_honest_is_waited_for() {
-    // The store sends more than the lowest rate, for longer than the window.
+    // The store sends faster than the lowest rate, for longer than the time limit `window`.
     let slow = Hostile::start(|_, client| {
         let head = format!("206 Part\r\n{OBJECT}\r\ncontent-range: bytes 0-7999/8000");
         client.send(format!("HTTP/1.1 {head}\r\ncontent-length: 8000\r\n\r\n").as_bytes());
@@ -355,7 +354,7 @@ fn a_store_that_is_slow_and_honest_is_waited_for() {
         }
     });
     assert_eq!(Object::open(&slow.store_with(SHORT), &address("x")).expect("an object").length(), 8000);
-    // While a store puts parts together, it may send white space.
+    // While a store joins parts, it may send white space.
     let working = Hostile::start(|_, client| {
         let end = "<R><ETag>tag</ETag></R>";
         client.send(format!("HTTP/1.1 200 Good\r\ncontent-length: {}\r\n\r\n", end.len() + 10).as_bytes());

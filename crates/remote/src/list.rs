@@ -11,15 +11,17 @@ use crate::odd::{Course, PageKeys};
 use crate::store::runtime;
 use crate::{Address, Error, Problem, Store};
 
-/// The most pages without a key that may follow each other. A store that has removed many objects may send pages
-/// without a key.
+/// The largest number of successive pages without a key. A store that has removed many objects may send pages without a
+/// key.
 const EMPTY: u32 = 1000;
-/// The most keys in one listing that the client cannot name. Each such key is reported to the caller as an error.
+/// The most keys in one listing that the client cannot represent. Each such key is reported to the caller as an error.
 const ODD: usize = 100_000;
-/// The longest token that continues a listing. A token is a part of a request's address, and may contain a key.
+/// The longest token that continues a listing. A request contains the token in its address, and a token may contain a
+/// key.
 const TOKEN: usize = 16 << 10;
 
-/// An object in a listing. The name may be invalid in an [`Address`], for example because it has two slashes together.
+/// An object in a listing. The name may not be allowed in an [`Address`], for example because it contains two slashes
+/// in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The key, without the prefix that was listed.
@@ -39,13 +41,13 @@ pub struct Listing {
     prefix: Address,
     /// The key after which the listing begins.
     after: Option<String>,
-    /// The entries of the last page. Entries that the client cannot name come first.
+    /// The entries of the last page. Entries that the client cannot represent come first.
     here: VecDeque<Entry>,
     next: NextPage,
     course: Course,
     /// The number of successive pages without a key.
     empty: u32,
-    /// The number of keys so far that the client cannot name.
+    /// The number of keys so far that the client cannot represent.
     odd: usize,
 }
 
@@ -111,8 +113,8 @@ impl Listing {
         Ok(())
     }
 
-    /// Refuses listings that never end. Also refuses a page if the client has found more keys than this crate. `found`
-    /// is the client's number. `keys` are the keys that this crate found in the received page.
+    /// Refuses listings that never end. Also refuses a page if the client found more keys in the page than this crate
+    /// found. `found` is the client's number. `keys` are the keys that this crate found in the received page.
     fn check(&mut self, keys: Option<&PageKeys>, found: usize) -> Result<(), Fault> {
         let Some(keys) = keys else { return Ok(()) };
         self.empty = if keys.all == 0 { self.empty + 1 } else { 0 };

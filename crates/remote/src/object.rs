@@ -1,4 +1,4 @@
-//! Objects that are read at any position or in order.
+//! Objects that can be read in order or at any position.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -17,18 +17,17 @@ use crate::store::runtime;
 use crate::{Address, Entry, Error, Problem, Store};
 use deadpan_seal::ReadAt;
 
-/// The number of bytes in the first request. These bytes include the header of a sealed object, which may fill a
-/// segment, and the whole of a small object.
+/// The number of bytes in the first request. This number is enough for the header of a sealed object, which may fill a
+/// segment, and for the whole of a small object.
 const FIRST: u64 = 320 << 10;
 /// The number of bytes in a request when an object is read in order.
 const PIECE: u64 = 8 << 20;
 /// The number of requests that run at the same time when an object is read in order.
 const AHEAD: usize = 6;
-/// The name of the mark in the metadata of an object.
+/// The name of the object's mark (a short label) in its metadata.
 pub(crate) const MARK: &str = "deadpan-mark";
 
-/// An object in the state when it was opened. If the object is replaced later, reading fails. A clone is the same
-/// object.
+/// An object as it was when it was opened. If the object is replaced later, reading fails. A clone is the same object.
 #[derive(Clone, Debug)]
 pub struct Object {
     pub(crate) store: Store,
@@ -70,13 +69,14 @@ impl Object {
                     let (attributes, tags) = described(&mut found);
                     found.bytes().await.map(|start| (meta, range, start, attributes, tags))
                 }
-                // An empty object has no first byte, and stores answer a request for its first bytes in several ways.
+                // An empty object has no first byte, so stores respond in several ways to a request for its first
+                // bytes.
                 Err(error) if Error::from_store(address, &error).problem() == Problem::Other => {
                     let head = GetOptions { head: true, ..GetOptions::default() };
                     match store.objects.get_opts(&path, head).await.map(|found| found.meta) {
                         Ok(meta) if meta.size == 0 => Ok((meta, 0..0, Bytes::new(), Attributes::new(), 0)),
                         Err(other) if Error::from_store(address, &other).problem() != Problem::Other => Err(other),
-                        // The answer to the second request has no body: only the first error has the message.
+                        // Only the first error has a message, because the answer to the second request has no body.
                         _ => Err(error),
                     }
                 }
@@ -125,19 +125,20 @@ impl Object {
         self.modified
     }
 
-    /// Returns the number of tags. [`Splice`](crate::Splice) does not keep tags. Only S3 reports their number.
+    /// Returns the number of tags. [`Splice`](crate::Splice) does not copy tags to the new object. Only S3 reports
+    /// their number.
     #[must_use]
     pub const fn tags(&self) -> usize {
         self.tags
     }
 
-    /// Returns the beginning of the object that was read when the object was opened.
+    /// Returns the bytes that were read from the beginning of the object when the object was opened.
     #[must_use]
     pub const fn start(&self) -> &Bytes {
         &self.start
     }
 
-    /// Returns the mark that [`Pieces::begin`](crate::Pieces::begin) gave the object.
+    /// Returns the label (the mark) that [`Pieces::begin`](crate::Pieces::begin) gave the object.
     #[must_use]
     pub fn mark(&self) -> Option<String> {
         if let Some(memory) = &self.store.memory {
@@ -154,7 +155,7 @@ impl Object {
         ObjectReader { object: self.clone(), here, next, ahead: VecDeque::new() }
     }
 
-    /// Whether the object still has its name and is unchanged. The request asks only for the length and the tag.
+    /// Whether this version of the object still exists under its key. The request asks only for the length and the tag.
     ///
     /// # Errors
     /// [`Problem::Missing`] if the object does not exist any more, or another error if the store fails.
@@ -163,8 +164,8 @@ impl Object {
         Ok(self.is_same(&now))
     }
 
-    /// Whether an entry of a listing shows this version of the object. Some stores write tags in listings in another
-    /// form, so an object that does not match its entry may still be the same.
+    /// Whether an entry of a listing describes this version of the object. Some stores write tags in listings in
+    /// another form, so an object that does not match its entry may still be the same.
     #[must_use]
     pub fn is_shown(&self, entry: &Entry) -> bool {
         let is_same = match (bare(self.tag.as_deref()), bare(entry.tag.as_deref())) {
@@ -188,10 +189,12 @@ impl Object {
         is_same && now.size == self.length
     }
 
-    /// Fills a buffer with the bytes at a position. A call needs at most one request, since the beginning is known.
+    /// Fills a buffer with the bytes at a position. A call needs at most one request, since the beginning is already in
+    /// memory.
     ///
     /// # Errors
-    /// [`Problem::Changed`] if the object was replaced, or another error if the store fails or the object is too short.
+    /// [`Problem::Changed`] if the object was replaced, or another error if the store fails or if the object ends
+    /// inside the range.
     pub fn fill(&self, buffer: &mut [u8], position: u64) -> Result<(), Error> {
         let end = position.saturating_add(buffer.len() as u64);
         let known = usize::try_from(position).ok().and_then(|begin| self.start.get(begin..)).unwrap_or_default();
@@ -213,7 +216,8 @@ impl Object {
         })
     }
 
-    /// Returns the bytes of a range with at most one request. A range beyond the end of the object is cut off.
+    /// Returns the bytes of a range with at most one request. Only the part of the range before the end of the object
+    /// is returned.
     ///
     /// # Errors
     /// [`Problem::Changed`] if the object was replaced, or another error if the store fails.
@@ -247,7 +251,7 @@ impl Object {
         };
         async move {
             let found = object.store.objects.get_opts(&object.path, options).await?;
-            // Not every store obeys the condition.
+            // Some stores ignore the condition in the request.
             if !object.is_same(&found.meta) || found.range != range {
                 let (path, source) = (object.path.to_string(), "it is another object now".into());
                 return Err(object_store::Error::Precondition { path, source });
@@ -257,7 +261,7 @@ impl Object {
     }
 }
 
-/// Returns a time in whole seconds, since answers to requests for objects show only whole seconds.
+/// Returns a time in whole seconds, since an answer that contains an object shows only whole seconds.
 fn seconds(time: SystemTime) -> Option<u64> {
     time.duration_since(SystemTime::UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
@@ -328,8 +332,8 @@ impl ObjectReader {
 impl Read for ObjectReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.here.is_empty() || !self.ahead.is_empty() {
-            // The reader sends no request before the beginning is used up, since the caller often needs only the
-            // header.
+            // The reader sends no request until it has returned the known beginning, since the caller often needs only
+            // the header.
             self.ask()?;
         }
         if self.here.is_empty() {

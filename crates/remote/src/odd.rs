@@ -1,6 +1,6 @@
-//! Pages of listings, before the client reads them. Keys that the client cannot name are taken out of the page and
-//! reported separately, since one such key would end the whole listing. The keys must be in ascending order, so that a
-//! listing ends.
+//! Pages of listings, before the client reads them. Keys that the client cannot represent are removed from the page and
+//! reported separately, since one such key would end the whole listing. This module requires ascending keys, so that a
+//! listing must end.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -13,10 +13,10 @@ use crate::address::check_key;
 use crate::fault::Fault;
 use crate::xml::{self, Elements};
 
-/// The longest page of a listing. A page has a thousand keys of a kilobyte, and each byte of a key can take six bytes
-/// in the page.
+/// The longest page of a listing. A page has up to a thousand keys of up to a kilobyte, and each byte of a key can take
+/// six bytes in the page.
 pub(crate) const LONGEST: u64 = 16 << 20;
-/// The most keys in a page. Azure sends up to 5000 keys, and other stores send a thousand.
+/// The most keys in a page. Azure sends up to 5000 keys in a page, and other stores send up to a thousand.
 const MOST: usize = 5000;
 /// The most bytes in a key. Azure allows 1024 characters.
 const LONGEST_KEY: usize = 4096;
@@ -30,9 +30,9 @@ tokio::task_local! {
 pub(crate) struct Course {
     /// The last key.
     last: Option<String>,
-    /// For each order in [`ORDERS`], whether the keys violate this order.
+    /// For each sort order in [`ORDERS`], whether the keys so far violate this order.
     without: [bool; ORDERS.len()],
-    /// The keys of the last page, if the page came over the network.
+    /// The keys of the last page, if the page was received over the network.
     pub(crate) page: Option<PageKeys>,
 }
 
@@ -41,14 +41,14 @@ pub(crate) struct Course {
 pub(crate) struct PageKeys {
     /// Keys that the client cannot name.
     pub(crate) odd: Vec<String>,
-    /// The number of keys that the client can name.
+    /// The number of keys that the client can represent.
     pub(crate) kept: usize,
-    /// The number of all keys, including the marks of folders.
+    /// The number of all keys, including the keys that stand for folders.
     pub(crate) all: usize,
 }
 
-/// The orders of keys in listings. Most stores compare bytes. Stores that keep objects as files may list a folder at
-/// the place of its name without the slash. Some stores compare the units of UTF-16.
+/// The orders of keys in listings. Most stores compare bytes. Stores that keep objects as files may sort a folder by
+/// its name without the slash. Some stores compare the 16-bit units of UTF-16.
 const ORDERS: [fn(&str, &str) -> Ordering; 3] = [
     |one, other| one.cmp(other),
     |one, other| in_folders(one).cmp(in_folders(other)),
@@ -88,7 +88,7 @@ impl Course {
     }
 }
 
-/// Takes the odd keys out of a page. Also takes out the keys that mark folders, which end with a slash.
+/// Takes the odd keys out of a page. Also removes the keys that stand for folders, which end with a slash.
 pub(crate) async fn sift(response: HttpResponse) -> Result<HttpResponse, HttpError> {
     if !response.status().is_success() {
         return Ok(response);
@@ -107,12 +107,12 @@ pub(crate) async fn sift(response: HttpResponse) -> Result<HttpResponse, HttpErr
     Ok(HttpResponse::from_parts(parts, HttpResponseBody::from(kept)))
 }
 
-/// The names of XML elements in a listing: the element of an object, of its key and of its length.
+/// The names of the XML elements for an object in a listing, for the object's key and for its length.
 type Tags = [&'static str; 3];
 const S3: Tags = ["Contents", "Key", "Size"];
 const AZURE: Tags = ["Blob", "Name", "Content-Length"];
 
-/// Returns a page without the keys that the client cannot name. Records the keys of the page in `course`.
+/// Returns a page without the keys that the client cannot represent. Records the keys of the page in `course`.
 fn sifted(text: &str, course: &mut Course) -> Result<String, Fault> {
     let [object, name, size] = if text.contains("<Blobs>") { AZURE } else { S3 };
     let (mut kept, mut page, mut done) = (String::with_capacity(text.len()), PageKeys::default(), 0);
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     fn odd(text: &str) -> (String, Vec<String>) {
-        // Each page gets its own course, so the keys need not be in order from page to page.
+        // Each page is checked separately, so its keys need not follow the keys of another page.
         let mut course = Course::default();
         let kept = sifted(text, &mut course).expect("a page");
         (kept, course.page.expect("keys").odd)
@@ -192,7 +192,7 @@ mod tests {
         let page =
             |keys: &[&str]| format!("<R><Blobs>{}</Blobs></R>", keys.iter().map(|key| blob(key)).collect::<String>());
         assert_eq!(odd(&page(&["a", "a//b", "dir/", "folder/"])), (page(&["a"]), vec!["a//b".into(), "dir/".into()]));
-        // The client processes an element without an end.
+        // An element without an end tag stays in the page for the client.
         assert_eq!(odd("<Contents><Key>a//b").0, "<Contents><Key>a//b");
     }
 
@@ -218,7 +218,7 @@ mod tests {
             &[&["b"], &["a"]],
             &[&["a//b"], &["a//b"]],
             &[&["a/"], &["a/"]],
-            // Each step is right in one of the orders, but no order fits all steps.
+            // Each pair of neighbors is ascending in one of the orders, but no order fits all pairs.
             &[&["a-b"], &["a/x"], &["a-b"]],
             &[&[emoji], &[wide], &[emoji]],
         ] {

@@ -1,6 +1,6 @@
 //! Threads with their own connections. A response on a shared connection first wakes the thread that reads the socket.
-//! That thread then wakes the thread that sent the request. For short objects, these switches take a fifth of the
-//! processor time.
+//! That thread then wakes the thread that sent the request. For short objects, these two thread switches take a fifth
+//! of the processor time.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -47,7 +47,7 @@ impl Own {
     }
 
     /// Returns the thread's client to a request that runs in [`Own::wait`]. Requests on the shared runtime get `None`,
-    /// because the thread's connections make progress only while the thread waits.
+    /// because a thread's own connections make progress only while the thread waits.
     pub(crate) fn client() -> Option<HttpClient> {
         let waits = Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread;
         OWN.with_borrow(|own| own.as_ref().filter(|_| waits).map(|own| own.client.clone()))
@@ -65,8 +65,8 @@ impl Own {
     }
 }
 
-/// Calls `work`. During the call, requests of this thread to stores use the thread's own connections. Own connections
-/// are faster for a thread that sends many requests one after another.
+/// Calls `work`. During the call, requests of this thread to stores use the thread's own connections. A thread that
+/// sends many requests one after another is faster with its own connections.
 pub fn with_own_connections<T>(work: impl FnOnce() -> T) -> T {
     /// Closes the thread's connections when it is dropped, also after a panic.
     struct End;
@@ -74,7 +74,7 @@ pub fn with_own_connections<T>(work: impl FnOnce() -> T) -> T {
         fn drop(&mut self) {
             WANTED.set(false);
             if let Some(own) = OWN.take().and_then(Rc::into_inner) {
-                // A plain drop would wait for a DNS lookup that still runs.
+                // An ordinary drop would wait for a DNS lookup that still runs.
                 own.runtime.shutdown_background();
             }
         }

@@ -14,17 +14,17 @@ use crate::wire::Wire;
 pub(crate) struct Patience {
     /// The limit for one try of a request, including its whole answer. 8 MiB in ten minutes are 14 KB/s.
     pub(crate) request: Duration,
-    /// The time after the first try of a request in which the request is tried again.
+    /// After the first try of a request, the request is tried again for at most this time.
     pub(crate) tries: Duration,
-    /// A connection that is silent for this time is closed.
+    /// A connection that receives no data for this time is closed.
     pub(crate) silence: Duration,
     pub(crate) connecting: Duration,
-    /// If the delay of a store, compared with the lowest rate, exceeds this time, the request fails. For example, the
-    /// request fails if the store sends nothing for this time within an answer.
+    /// A request fails if the store lags behind the lowest rate by more than this time. For example, the request fails
+    /// if the store sends nothing for this time in the middle of an answer.
     pub(crate) window: Duration,
     /// The lowest rate of each answer, in bytes per second.
     pub(crate) rate: u32,
-    /// If the delay of a store, compared with the lowest rate, exceeds this time, the user gets a message.
+    /// The user gets a message if the store lags behind the lowest rate by more than this time.
     pub(crate) quiet: Duration,
 }
 
@@ -42,42 +42,42 @@ impl Default for Patience {
     }
 }
 
-/// The assumed rate of sending a request, in bytes per second. The store counts as silent only after the request was
-/// sent at this rate.
+/// The assumed rate at which a request is sent, in bytes per second. Until the request could be sent at this rate, a
+/// silence of the store is not counted.
 const SENDING: u32 = 500_000;
 
-/// The pace of one answer. Only the time of waiting for the answer is measured.
+/// The pace of one answer. Only the time in which this process waits for the answer is measured.
 pub(crate) struct Pace {
     wire: Arc<Wire>,
     /// Whether the answer must arrive at the lowest rate or faster.
     is_held: bool,
-    /// The delay of the store, compared with the lowest rate.
+    /// The time by which the store lags behind the lowest rate.
     behind: Duration,
-    /// The delay of the store at which the user gets the next message.
+    /// The user gets the next message when the delay of the store reaches this time.
     told: Duration,
     waited: Duration,
     received: u64,
 }
 
 impl Pace {
-    /// Returns the pace of an answer up to the beginning of its body. The request has `bytes` bytes. The lowest rate
-    /// does not apply, since a store may need time for its answer.
+    /// Returns a `Pace` that measures an answer up to the beginning of its body. The request has `bytes` bytes. The
+    /// lowest rate does not apply, since a store may need time for its answer.
     pub(crate) fn of_request(wire: &Arc<Wire>, bytes: usize) -> Self {
         let sending = Duration::from_secs_f64(bytes as f64 / f64::from(SENDING));
         Self { told: wire.patience().quiet + sending, ..Self::of_body(wire, false) }
     }
 
-    /// Returns the pace of a body. If `is_held` is not set, a body below the lowest rate only leads to a message to the
-    /// user.
+    /// Returns the pace of a body. If `is_held` is not set, a body below the lowest rate causes a message to the user,
+    /// but no error.
     pub(crate) fn of_body(wire: &Arc<Wire>, is_held: bool) -> Self {
         let (behind, waited, told) = (Duration::ZERO, Duration::ZERO, wire.patience().quiet);
         Self { wire: Arc::clone(wire), is_held, behind, told, waited, received: 0 }
     }
 
-    /// Waits for the next part of an answer, and informs the user if the store takes long.
+    /// Waits for the next part of an answer, and informs the user if the store needs a long time.
     ///
     /// # Errors
-    /// If the store is too slow compared with the lowest rate.
+    /// If the store lags too far behind the lowest rate.
     pub(crate) async fn wait<T>(&mut self, coming: impl Future<Output = T>) -> Result<T, Fault> {
         let (patience, start, mut coming) = (*self.wire.patience(), Instant::now(), pin!(coming));
         loop {

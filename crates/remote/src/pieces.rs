@@ -15,8 +15,8 @@ use crate::wire::{TAG, encoded};
 use crate::xml::{Element, Elements};
 use crate::{Address, Error, Problem, Scheme, Store, xml};
 
-/// An upload in parts. Every process that knows its [`id`](Pieces::id) can add parts, in any order and more than once.
-/// If several parts have the same number, the object contains the last part. The object gets its name in
+/// An upload in parts. Every process that has the upload's [`id`](Pieces::id) can add parts, in any order and more than
+/// once. If several parts have the same number, the object contains the last of them. The object gets its name in
 /// [`complete`](Pieces::complete).
 #[derive(Clone, Debug)]
 pub struct Pieces {
@@ -27,7 +27,8 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// Begins an upload. The object will have this mark, which consists of letters and digits: see [`Object::mark`].
+    /// Begins an upload. The object will have the label `mark`, which consists of letters and digits: see
+    /// [`Object::mark`].
     ///
     /// [`Object::mark`]: crate::Object::mark
     ///
@@ -100,7 +101,7 @@ impl Pieces {
             let page = Page::read(&text).ok_or_else(|| {
                 Error::new(&self.address, Problem::Protocol, "it lists the parts of an upload in an unknown form")
             })?;
-            // Without a limit on the list, a store whose list runs in circles or never ends would be asked for ever.
+            // Without a limit on part numbers, a list that repeats or never ends would cause endless requests.
             if let Some(next) = &page.next
                 && next.parse().ok().filter(|next| *next <= NUMBERS) <= after.parse::<u64>().ok()
             {
@@ -145,7 +146,7 @@ impl Pieces {
     /// Ends the upload, and removes its parts.
     ///
     /// # Errors
-    /// If the store does not allow the operation. An upload that is already over is no error.
+    /// If the store does not allow the operation. If the upload is already over, `abort` succeeds.
     pub fn abort(&self) -> Result<(), Error> {
         if let Some(memory) = &self.store.memory {
             memory.uploads.lock().remove(&self.id);
@@ -161,7 +162,7 @@ impl Pieces {
     }
 
     /// Changes the error for a missing object into the error for an ended upload. The object does not exist before the
-    /// upload ends, so the missing thing is the upload.
+    /// upload ends, so only the upload can be missing.
     fn ended(&self, error: Error) -> Error {
         match error.problem() {
             Problem::Missing => Error::new(&self.address, Problem::Ended, error.detail().raw()),
@@ -182,7 +183,7 @@ struct Page {
 
 impl Page {
     fn read(text: &str) -> Option<Self> {
-        // The server moto calls the answer a response.
+        // The server moto names this XML element `ListPartsResponse`.
         let mut names = ["ListPartsResult", "ListPartsResponse"].into_iter();
         let list = names.find_map(|name| Elements::new(text, name).next())?.inside;
         let part = |part: Element<'_>| {

@@ -13,7 +13,7 @@ use object_store::aws::AmazonS3ConfigKey;
 pub(crate) struct Profile(BTreeMap<String, String>);
 
 impl Profile {
-    /// Reads the profile that the environment names, or else the profile `default`.
+    /// Reads the profile in the environment variable `AWS_PROFILE`, or else the profile `default`.
     pub(crate) fn find() -> Result<Self, String> {
         let named = env::var("AWS_PROFILE").ok().filter(|name| !name.is_empty());
         let name = named.as_deref().unwrap_or("default");

@@ -17,17 +17,17 @@ use crate::upload::{AHEAD, LONGEST, PARTS, started};
 use crate::wire::encoded_path;
 use crate::{Canceller, Error, Object, Problem, Scheme};
 
-/// The length of the first part, which goes through this machine. Stores do not accept a shorter first part, and copy
-/// pieces only from an object that is longer than 5 MiB.
+/// The length of the first part, which goes through this machine. Stores do not accept a shorter first part, and they
+/// copy only from objects that are longer than 5 MiB.
 const FIRST: u64 = 5 << 20;
-/// The number of bytes that one request copies, if the object does not need longer pieces.
+/// The number of bytes that one request copies, unless the object is so long that it needs longer pieces.
 const PIECE: u64 = 64 << 20;
-/// The longest object that goes through this machine as a whole. An object goes through this machine if the store
-/// cannot copy or if the whole object changes.
+/// The longest object that this machine sends as a whole. This machine sends the whole object if the store cannot copy
+/// or if the whole object changes.
 const WHOLE: u64 = 64 << 20;
 
-/// A change of an object. The change is not visible before it is complete. If somebody replaced the object after it was
-/// opened, the new object is not changed.
+/// A change of an object. Readers see the old object until the change is complete. If somebody replaced the object
+/// after it was opened, the change fails, and the new object stays.
 #[derive(Debug)]
 pub struct Splice {
     object: Object,
@@ -42,15 +42,15 @@ impl Splice {
         Self { object: object.clone(), id: Arc::default() }
     }
 
-    /// Returns a canceller. The canceller ends the change early from another place, such as a signal handler.
+    /// Returns a canceller. The canceller ends the change early, for example from a signal handler.
     #[must_use]
     pub fn canceller(&self) -> Canceller {
         Canceller::new(&self.object.store, &self.object.path, &self.id)
     }
 
-    /// Replaces the first `old` bytes of the object by `new`, and calls `progress` with the number of bytes that are
-    /// done. S3 itself copies the bytes after the first 5 MiB. In other stores, the whole object goes through this
-    /// machine, if it is not too long.
+    /// Replaces the first `old` bytes of the object by `new`, and calls `progress` with the number of processed bytes.
+    /// S3 itself copies the bytes after the first 5 MiB. In other stores, this machine receives and sends the whole
+    /// object, if the object is not too long.
     ///
     /// # Errors
     /// If the object was replaced in the meantime, if it is too long for its store, or if the store fails.
@@ -77,7 +77,7 @@ impl Splice {
         self.put(data)
     }
 
-    /// Refuses an object that is too long to go through this machine as a whole.
+    /// Refuses an object that is too long for this machine to send as a whole.
     ///
     /// # Errors
     /// If the object has more than 64 MiB.
@@ -101,8 +101,8 @@ impl Splice {
         if is_current { Ok(()) } else { Err(self.error(Problem::Changed, "")) }
     }
 
-    /// Changes an error about a missing, existing or contested object into [`Problem::Changed`], since the object was
-    /// replaced.
+    /// Changes the error for a missing, existing or concurrently written object into [`Problem::Changed`], since the
+    /// object was replaced.
     fn changed(&self, error: Error) -> Error {
         match error.problem() {
             Problem::Missing | Problem::Exists | Problem::Contested => self.error(Problem::Changed, ""),
@@ -127,7 +127,8 @@ impl Splice {
         .map_err(|error| self.changed(error))
     }
 
-    /// Sends `first`, lets the store copy the bytes from `from` on, and gives the joined parts the object's name.
+    /// Sends `first`, lets the store copy the bytes that begin at `from`, and stores the joined parts under the
+    /// object's key.
     fn copy(self, first: Vec<u8>, from: u64, progress: impl Fn(u64)) -> Result<(), Error> {
         let Object { store, path, address, length, attributes, tag, .. } = &self.object;
         let tag = tag.as_ref().and_then(|tag| HeaderValue::from_str(tag).ok());
@@ -167,7 +168,7 @@ impl Drop for Splice {
     }
 }
 
-/// The pieces that the store copies, several at the same time.
+/// The pieces that the store copies. Several copies run at the same time.
 struct CopiedPieces<'a> {
     splice: &'a Splice,
     id: &'a str,
@@ -219,7 +220,7 @@ impl Drop for CopiedPieces<'_> {
     }
 }
 
-/// Returns the headers that give a new object the attributes of the old object.
+/// Returns the headers with which the new object gets the attributes of the old object.
 fn headers(attributes: &Attributes) -> HeaderMap {
     let named = attributes.iter().filter_map(|(attribute, value)| {
         let name = match attribute {
@@ -301,7 +302,7 @@ mod tests {
 
     #[test]
     fn pieces_follow_each_other() {
-        // The store in memory accepts each part, but does not copy.
+        // The store in memory accepts each part, but copies no bytes.
         let address: Address = "s3://bucket/a b/\u{e4}%".parse().expect("an address");
         let store = Store::in_memory(&address);
         let object = put(&store, &address, &vec![1; 150 << 20]);

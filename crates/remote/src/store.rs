@@ -44,15 +44,16 @@ pub struct Store {
     bucket: Address,
 }
 
-/// The parts of an upload by their numbers. Each part has the store's name for it, and its length.
+/// The parts of an upload, with their numbers as keys. The name that the store gave to each part, and the part's
+/// length.
 pub type There = BTreeMap<u64, (String, u64)>;
 
 /// The uploads in a store in memory.
 #[derive(Default)]
 pub(crate) struct Memory {
-    /// The mark and the parts of each upload, by the name of the upload. Each part has a name and a length.
+    /// The mark (a label) and the parts of each upload, by the name of the upload. Each part has a name and a length.
     pub(crate) uploads: Mutex<HashMap<String, (String, There)>>,
-    /// The marks of objects, by the paths of the objects.
+    /// The marks (labels) of objects, by the paths of the objects.
     pub(crate) marks: Mutex<HashMap<Path, String>>,
 }
 
@@ -145,7 +146,7 @@ impl Store {
     /// Lists the objects below a prefix. If `after` is given, lists only the objects after this name.
     ///
     /// # Errors
-    /// If the prefix is not valid. Errors of the store come with the entries.
+    /// If the prefix is not valid. Errors of the store are returned in place of entries.
     pub fn list(&self, prefix: &Address, after: Option<&str>) -> Result<Listing, Error> {
         Listing::begin(self, prefix, after)
     }
@@ -173,7 +174,8 @@ impl Store {
     }
 
     /// Returns the number of seconds by which the store's clock is ahead of the clock of this machine, according to the
-    /// store's last answer. Returns 0 if the clocks differ by two seconds or less, because answers are not more exact.
+    /// store's last answer. Returns 0 if the clocks differ by two seconds or less, because the time in an answer is not
+    /// more precise.
     #[must_use]
     pub fn ahead(&self) -> i64 {
         Some(self.wire.ahead()).filter(|ahead| ahead.abs() > 2).unwrap_or(0)
@@ -198,8 +200,8 @@ fn sides<S: ObjectStore + MultipartStore + PaginatedListStore>(store: S) -> Side
     (Arc::<S>::clone(&store), Arc::<S>::clone(&store), store)
 }
 
-/// Makes a client of S3. The client hashes and signs all data that it sends, also over encrypted connections. If only
-/// the length of a body is announced, some stores accept a body that was cut off as a whole body.
+/// Makes a client of S3. The client hashes and signs all data that it sends, also over encrypted connections. The
+/// reason: some stores check only the announced length of a body, and accept a truncated body as complete.
 fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
     let mut builder = AmazonS3Builder::new();
     for (name, value) in env::vars().filter(|(name, _)| name.starts_with("AWS_")) {
@@ -208,8 +210,8 @@ fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
         }
     }
     let profile = Profile::find().map_err(|why| Error::new(address, Problem::Setting, why))?;
-    // The environment takes precedence over the files. If the environment has a key, no part of a key pair comes from
-    // the files, since the two halves would not fit together.
+    // The environment takes precedence over the files. If the environment contains a key, neither the key nor its
+    // secret comes from the files, since the two halves would not fit together.
     let has_keys = builder.get_config_value(&AmazonS3ConfigKey::AccessKeyId).is_some();
     for (key, value) in profile.settings() {
         let is_of_keys = matches!(
@@ -258,15 +260,14 @@ fn checked(address: &Address, name: &str, value: &str) -> Result<String, Error> 
     }
 }
 
-/// Whether the server from which Amazon's machines get their credentials answers. Without this check, the client would
-/// ask this server again and again for minutes.
+/// Whether the server that gives credentials to Amazon's machines answers. Without this check, the client would ask
+/// this server again and again for minutes.
 fn is_on_amazon() -> bool {
     let address = SocketAddr::from(([169, 254, 169, 254], 80));
     TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok()
 }
 
 fn options() -> ClientOptions {
-    // The module `wire` sets the options of connections.
     ClientOptions::new()
 }
 
@@ -278,7 +279,7 @@ fn retries(wire: &Wire) -> RetryConfig {
     RetryConfig { backoff, retry_timeout: wire.patience().tries, ..RetryConfig::default() }
 }
 
-/// Returns the threads that wait for stores. All stores of a process share these threads.
+/// Returns the runtime, whose threads wait for stores. All stores of a process share these threads.
 pub(crate) fn runtime() -> Result<&'static Runtime, std::io::Error> {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     if let Some(runtime) = RUNTIME.get() {

@@ -12,10 +12,10 @@ const PERIOD: Duration = Duration::from_secs(30);
 
 static TOLD: OnceLock<fn(&str)> = OnceLock::new();
 
-/// Sets the function that informs the user. The function gets a text about the store, such as
+/// Sets the function that informs the user. The argument of the function is a text about the store, such as
 /// `cannot be reached; its requests are tried again`. The function is called when requests have failed for some
 /// seconds, or when a store has sent nothing or almost nothing for ten seconds. After that, it is called at most twice
-/// a minute. Only the first call of `tell_of_trouble` has an effect.
+/// a minute. Only the first call of `tell_of_trouble` sets the function.
 pub fn tell_of_trouble(told: fn(&str)) {
     let _ = TOLD.set(told);
 }
@@ -25,7 +25,7 @@ pub fn tell_of_trouble(told: fn(&str)) {
 pub(crate) struct Trouble(Mutex<Times>);
 
 impl Trouble {
-    /// Notes the reason why a request failed, or `None` if the store has answered.
+    /// Records the reason why a request failed, or `None` if the store has answered.
     pub(crate) fn note(&self, why: Option<&str>) {
         let Some(told) = TOLD.get() else { return };
         let is_due = self.0.lock().note(why.is_some(), Instant::now());
@@ -34,7 +34,7 @@ impl Trouble {
         }
     }
 
-    /// Notes that the store has sent nothing or almost nothing for the time `quiet`.
+    /// Records that the store has sent nothing or almost nothing for the time `quiet`.
     pub(crate) fn tell_of_silence(&self, quiet: Duration) {
         let Some(told) = TOLD.get() else { return };
         if self.0.lock().is_due(Instant::now()) {
@@ -64,7 +64,7 @@ impl Times {
         now - since >= SHORT && self.is_due(now)
     }
 
-    /// Returns whether the last message was long enough ago. If so, records a new message.
+    /// Returns whether enough time has passed since the last message. If so, records a new message.
     fn is_due(&mut self, now: Instant) -> bool {
         let is_due = self.told.is_none_or(|told| now - told >= PERIOD);
         if is_due {

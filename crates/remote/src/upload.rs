@@ -1,4 +1,4 @@
-//! Objects that are written part by part. The objects get their names only when they are complete.
+//! Objects that are written part by part. An object appears under its key only when it is complete.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -17,21 +17,22 @@ use crate::object::wait;
 use crate::store::runtime;
 use crate::{Address, Error, Problem, Store};
 
-/// The number of bytes in a part, if the object does not need longer parts.
+/// The number of bytes in a part, unless the object is so long that it needs longer parts.
 const PART: u64 = 8 << 20;
 /// The most parts of an upload, a little below the limit of stores.
 pub(crate) const PARTS: u64 = 9_990;
 /// The number of parts that are sent at the same time.
 pub(crate) const AHEAD: usize = 6;
-/// The time that the store gets to remove the parts of an upload that ends early.
+/// The time within which the store must remove the parts of an upload that ends early.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// The longest part that stores accept.
 pub(crate) const LONGEST: u64 = 5 << 30;
-/// If the length of an object is not known, its parts become four times as long after this number of parts.
+/// If the length of an object is not known, the part length is multiplied by four after each group of this number of
+/// parts.
 const GROWTH: u64 = 2_400;
 
-/// An object that is being written. The object gets its name in [`Upload::finish`]. If [`Upload::finish`] is not
-/// called, nothing of the object remains.
+/// An object that is being written. The object appears under its key only in [`Upload::finish`]. If [`Upload::finish`]
+/// is not called, nothing of the object remains.
 #[derive(Debug)]
 pub struct Upload {
     store: Store,
@@ -50,8 +51,8 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// Starts to write an object. If the `length` of the object is known, the object may be longer than a few
-    /// terabytes. An existing object is replaced only if `replace` is set.
+    /// Starts to write an object. Longer objects than a few terabytes are possible only if `length`, the length of the
+    /// object, is known. An existing object is replaced only if `replace` is set.
     ///
     /// # Errors
     /// If the object exists already, or if the address is not valid for an object.
@@ -84,7 +85,7 @@ impl Upload {
         &self.address
     }
 
-    /// Returns a canceller. The canceller ends the upload early from another place, such as a signal handler.
+    /// Returns a canceller. The canceller ends the upload early, for example from a signal handler.
     #[must_use]
     pub fn canceller(&self) -> Canceller {
         Canceller::new(&self.store, &self.path, &self.id)
@@ -135,11 +136,11 @@ impl Upload {
         Ok(())
     }
 
-    /// Gives the object its name, and returns its length.
+    /// Completes the object under its key, and returns its length.
     ///
     /// # Errors
-    /// If an object with this name exists and must not be replaced, or if the store fails. After an error, nothing of
-    /// the upload remains, except if the store cannot be reached.
+    /// If an object with this name exists and must not be replaced, or if the store fails. After an error, the store
+    /// contains no part of the upload, except if the store cannot be reached.
     pub fn finish(mut self) -> Result<u64, Error> {
         let result = self.end();
         if result.is_ok() {
@@ -181,8 +182,8 @@ impl Write for Upload {
             self.send()?;
         }
         if self.buffer.capacity() == 0 {
-            // The system provides memory only when it is used, so reserved memory costs nothing for a short object. The
-            // reserved memory is limited, since a store could report a wrong length.
+            // The system provides memory only when the memory is used, so reserved memory costs nothing for a short
+            // object. The reserved memory is limited, since a store could report a wrong length.
             self.buffer.reserve(self.room().min(PART as usize));
         }
         let length = bytes.len().min(self.room() - self.buffer.len());
@@ -204,18 +205,18 @@ impl Drop for Upload {
     }
 }
 
-/// Whether an object exists. The program checks this before it seals the object, so that it fails early. At its end,
-/// the upload checks again whether the object exists.
+/// Whether an object exists. The program calls this function before it seals the object, so that it fails early. Before
+/// an upload ends, the program checks again whether the object exists.
 pub(crate) fn exists(store: &Store, address: &Address, path: &Path) -> Result<bool, Error> {
     match wait(address, store.objects.head(path)) {
         Ok(_) => Ok(true),
-        // Credentials that may only write are refused here, but not at the end of the upload.
+        // With credentials that may only write, this request is refused, but the end of the upload is allowed.
         Err(error) if matches!(error.problem(), Problem::Missing | Problem::Denied) => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// The longest name of an upload. Names are a part of the addresses of requests.
+/// The longest name of an upload. A request contains the name of the upload in its address.
 const NAME: usize = 4096;
 
 /// Begins an upload, and returns the store's name for it.
@@ -241,8 +242,8 @@ impl Canceller {
         Self { store: store.clone(), path: path.clone(), id: Arc::clone(id) }
     }
 
-    /// Removes the parts of an upload that has not ended, and returns whether no part is left. Does not wait for a
-    /// store that does not answer, because the store's rule for old uploads then removes the parts.
+    /// Removes the parts of an unfinished upload, and returns whether all parts are removed. This call does not wait
+    /// long for a store that does not answer, because the store's rule for old uploads removes the parts later.
     pub fn cancel(&self) -> bool {
         let id = self.id.lock().take();
         let (Some(id), Ok(runtime)) = (id, runtime()) else { return true };
@@ -270,7 +271,7 @@ mod tests {
 
     fn put(store: &Store, address: &Address, data: &[u8], replace: bool) -> Result<u64, Error> {
         let mut upload = Upload::start(store, address, None, replace)?;
-        // Pieces of an odd length cross the ends of parts.
+        // The written pieces do not divide the part length, so some pieces lie in two parts.
         data.chunks(999_983).for_each(|piece| upload.write_all(piece).expect("written"));
         upload.finish()
     }
@@ -309,7 +310,7 @@ mod tests {
         put(&store, &address, b"first", false).expect("stored");
         let refused = put(&store, &address, b"second", false).expect_err("it exists");
         assert_eq!(refused.problem(), Problem::Exists);
-        // Two uploads begin at the same time. The upload that ends second is refused.
+        // Two uploads begin at the same time. The store refuses the upload that is completed second.
         let other = self::address("s3://bucket/other");
         let mut uploads = [(); 2].map(|()| Upload::start(&store, &other, None, false).expect("started"));
         uploads.iter_mut().zip([b"one", b"two"]).for_each(|(upload, data)| upload.write_all(data).expect("written"));

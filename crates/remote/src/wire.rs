@@ -27,7 +27,7 @@ use crate::trouble::Trouble;
 
 /// The longest time that a store may ask to wait before a request is tried again.
 const PAUSE: Duration = Duration::from_secs(60);
-/// The longest time that a request waits for its turn, if the rate is limited.
+/// If the rate is limited, a request waits at most this time until it may be sent.
 const TURN: Duration = Duration::from_secs(600);
 
 /// The largest total length of the headers of an answer, including names and values.
@@ -83,7 +83,7 @@ impl Wire {
         self.ahead.store(ahead, Ordering::Relaxed);
     }
 
-    /// Signs requests that the client cannot make.
+    /// Signs requests that the client itself cannot make.
     pub(crate) fn sign_with(&self, credentials: &AwsCredentialProvider) {
         let _ = self.credentials.set(Arc::clone(credentials));
     }
@@ -92,7 +92,7 @@ impl Wire {
         self.credentials.get()
     }
 
-    /// From now on, completes the upload with this id only if the object does not exist.
+    /// After this call, the upload with this id is completed only if the object does not exist.
     pub(crate) fn be_careful(&self, upload: &str) {
         self.careful.lock().insert(upload.to_owned());
     }
@@ -106,7 +106,7 @@ impl Wire {
     }
 }
 
-/// A limit on the number of bytes per second that go over the wire.
+/// A limit on the number of bytes per second in all connections.
 #[derive(Debug)]
 struct Limit {
     per_second: u64,
@@ -192,7 +192,7 @@ struct Layer {
 }
 
 impl Layer {
-    /// Sends a request, and returns the head of the answer with a body that is at most as long as `expected`.
+    /// Sends a request, and returns an answer whose body can have at most the length `expected`.
     async fn send(&self, request: HttpRequest, expected: Expected) -> Result<HttpResponse, HttpError> {
         let (own, bytes, sent) = (Own::client(), request.body().content_length(), Instant::now());
         // The answer to HEAD announces a length, but has no body.
@@ -219,7 +219,7 @@ impl Layer {
         self.wire.compare_clocks(&response);
         if let Some(limit) = LIMIT.get().filter(|_| !is_head) {
             let length = response.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
-            // The limit applies only to the bytes that are read.
+            // Only the bytes that will be read count toward the limit.
             limit.wait(length.unwrap_or(0).min(expected.most())).await;
         }
         let expected = if response.status().is_success() { expected } else { Expected::ERROR };
@@ -228,7 +228,7 @@ impl Layer {
     }
 }
 
-/// Fails if headers are too long to be kept for each part of an upload.
+/// Fails if the headers are too long to be stored for each part of an upload.
 fn check_headers(headers: &HeaderMap) -> Result<(), Fault> {
     let length = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>();
     if length > HEADERS {
@@ -246,7 +246,7 @@ impl HttpService for Layer {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.wire.requests.fetch_add(1, Ordering::Relaxed);
         if self.wire.is_careful(&request) {
-            // The signature applies only to the headers that it names, so this header can be added without a new
+            // The signature applies only to the headers that it lists, so this header can be added without a new
             // signature.
             request.headers_mut().insert("if-none-match", HeaderValue::from_static("*"));
         }
@@ -273,18 +273,18 @@ impl HttpService for Layer {
             return Err(HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)));
         }
         if response.status().is_success() {
-            // The client passes on extensions, but not all headers.
+            // The client returns extensions to this crate, but not all headers.
             let headers = response.headers().clone();
             response.extensions_mut().insert(headers);
         }
         if status == 501 {
-            // The status is changed so that the client does not send the request again: the store would still not
-            // implement it.
+            // The status is changed so that the client does not send the request again: the store would refuse the
+            // request again.
             *response.status_mut() = reqwest::StatusCode::BAD_REQUEST;
         }
         if matches!(status, 429 | 503) {
             let asked = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
-            // After this pause, the client also waits for its own pause, and then tries again.
+            // After this pause, the client makes its own pause, and then sends the request again.
             tokio::time::sleep(asked.map_or(Duration::ZERO, Duration::from_secs).min(PAUSE)).await;
         }
         Ok(response)

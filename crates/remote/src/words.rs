@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The most characters of a text from outside that a message shows.
+/// The largest number of characters that a message shows of a text from outside.
 const MOST: usize = 300;
 
 /// A text from outside: a message of a store, or a name that somebody chose. `Display` shows the text as one line of at
@@ -24,7 +24,7 @@ impl Words {
         Self(text.into())
     }
 
-    /// Returns the text without any change. The text may contain any character, so it is not for messages.
+    /// Returns the text without any change. The text may contain any character, so do not print it in messages.
     #[must_use]
     pub fn raw(&self) -> &str {
         &self.0
@@ -45,8 +45,7 @@ impl Words {
 
 impl fmt::Display for Words {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An escape has more characters than the character that it stands for, so no character after the first 300 is
-        // ever shown.
+        // An escape is longer than its character, so a message shows none of the characters after the first 300.
         let end = self.0.char_indices().nth(MOST).map_or(self.0.len(), |(end, _)| end);
         let text = crate::shown(&self.0.as_bytes()[..end]);
         match text.char_indices().nth(MOST) {

@@ -6,9 +6,9 @@ use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::Event;
 
-/// An iterator over the elements with one name in an answer, in order, at any depth.
+/// An iterator over the elements with one tag name in an answer, in order, at any depth.
 pub(crate) struct Elements<'a> {
-    /// The answer without its byte order mark. The reader does not count the bytes of the mark.
+    /// The answer without its byte order mark. The reader's positions do not include this mark.
     xml: &'a str,
     /// The number of bytes of the byte order mark.
     mark: usize,
@@ -63,7 +63,8 @@ pub(crate) fn text(xml: &str, name: &str) -> Option<String> {
     Some(unescaped(element.inside).unwrap_or_else(|| element.inside.to_owned()))
 }
 
-/// Returns the text that a piece of XML stands for. Returns `None` if the piece does not stand for a text.
+/// Returns the text that a piece of XML represents, without escapes. Returns `None` if the piece contains an invalid
+/// escape.
 pub(crate) fn unescaped(xml: &str) -> Option<String> {
     unescape(xml).ok().map(Into::into)
 }

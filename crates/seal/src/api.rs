@@ -1,4 +1,4 @@
-//! The functions and types with which a caller seals and opens, and the engine that moves the data.
+//! The public functions and types for sealing and opening, and the engine that processes the data.
 
 pub(crate) mod engine;
 pub(crate) mod one_call;

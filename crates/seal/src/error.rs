@@ -25,7 +25,7 @@ pub enum Error {
     /// The header is not well formed.
     #[error("the header is damaged: {0}")]
     Header(&'static str),
-    /// The header is well formed, but asks for more time or memory than a reader should spend.
+    /// The header is well formed, but requires more time or memory than a reader should spend.
     #[error("the header asks for more than is allowed: {0}")]
     Limit(&'static str),
     /// The header was changed: the header's MAC or FLOE's header tag is wrong.
@@ -59,7 +59,7 @@ pub enum Error {
     /// The opened data do not have the padding that the header announces.
     #[error("the padding inside is not what the header says")]
     Padding,
-    /// A share does not fit the file, and the other shares are too few.
+    /// A share does not fit the file, and there are not enough other shares.
     #[error("{0}")]
     Share(ShareFault),
     /// A plugin failed, or refused to work.
@@ -92,7 +92,8 @@ pub enum Error {
     /// The passphrase is wrong.
     #[error("the passphrase does not fit")]
     WrongPassphrase,
-    /// Trying the passphrase would cost more than the caller allows, so it was not tried: see [`MaxCost`].
+    /// Trying the passphrase would take more time or memory than the caller allows, so the passphrase was not tried:
+    /// see [`MaxCost`].
     ///
     /// [`MaxCost`]: crate::MaxCost
     #[error("trying a passphrase takes {0}, which is more than is allowed")]
@@ -109,16 +110,16 @@ pub enum Error {
     /// The list has more recipients than fit into a header, or more than one passphrase.
     #[error("{0}")]
     TooMany(&'static str),
-    /// The keys of a threshold, or the number of keys that it needs, are not valid.
+    /// The keys of a threshold are not valid, or the number of needed keys is not valid.
     #[error("{0}")]
     Threshold(&'static str),
-    /// The bytes are not a key of the kind that the caller named.
+    /// The bytes are not a key of the kind for which the caller asked.
     #[error("{0}")]
     InvalidKey(InvalidKey),
     /// The passphrase to seal with is empty.
     #[error("an empty passphrase protects nothing")]
     EmptyPassphrase,
-    /// The input is not a regular file, so it cannot be read at positions.
+    /// The input is not a regular file, so positioned reads are not possible.
     #[error("the input is not a regular file")]
     NotRegular,
     /// The output file is not empty.
@@ -203,7 +204,7 @@ impl fmt::Display for LooksLike {
     }
 }
 
-/// The reason why bytes are not a key of the wanted kind.
+/// The reason why bytes are not a key of the requested kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidKey {

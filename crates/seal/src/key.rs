@@ -1,5 +1,5 @@
-//! Keys on disk and on the command line, which seal or sign: PKCS#8 and SPKI in PEM, age's identities and recipients,
-//! private keys and public lines of OpenSSH.
+//! Keys for sealing and for signing, in files and on the command line: PKCS#8 and SPKI in PEM, age's identities and
+//! recipients, private keys and public lines of OpenSSH.
 //!
 //! `docs/format-keys.md` specifies everything that this module reads and writes, including each object identifier.
 //!
@@ -62,7 +62,7 @@ pub enum Found {
     Protected(ProtectedKey),
     /// A public key.
     Public(PublicKey),
-    /// A public key of SSH to which age files can be sealed. This crate verifies no signatures with it.
+    /// A public SSH key to which age files can be sealed. This crate does not verify signatures with such a key.
     Ssh(openssh::SshPublic),
     /// A private key file of OpenSSH, which may be protected by a passphrase.
     OpenSsh(openssh::PrivateFile),
@@ -109,7 +109,7 @@ impl fmt::Debug for ProtectedKey {
 }
 
 impl ProtectedKey {
-    /// Returns the place of the key in the text.
+    /// Returns the number of the PEM block or of the line that contains the key.
     #[must_use]
     pub fn place(&self) -> Place {
         self.place
@@ -122,15 +122,16 @@ impl ProtectedKey {
         self.fingerprint.as_deref()
     }
 
-    /// Returns whether a comment before the key says that the key is for signing. The kind of the key is certain only
+    /// Returns whether a comment before the key states that the key is for signing. The kind of the key is certain only
     /// when the key is unlocked.
     #[must_use]
     pub fn signs(&self) -> bool {
         self.signs
     }
 
-    /// Decrypts a key that seals. The key file determines the cost of a try, up to the limits that [`read`] has
-    /// checked. Each Unicode form of the passphrase takes one try: as typed, NFC and NFD, if these forms differ.
+    /// Decrypts a key that seals. The key file determines the cost of trying one passphrase, up to the limits that
+    /// [`read`] has checked. This method tries each Unicode form of the passphrase: as typed, NFC and NFD, if these
+    /// forms differ.
     ///
     /// May leak: the lengths of the passphrase and of the key, whether the passphrase is right, and, if it is right,
     /// the kind of the key. A key file may require scrypt, whose memory accesses depend on the passphrase. These
@@ -147,7 +148,7 @@ impl ProtectedKey {
         }
     }
 
-    /// Decrypts a key that signs, under the same conditions as [`ProtectedKey::unlock`].
+    /// Decrypts a signing key, under the same conditions as [`ProtectedKey::unlock`].
     ///
     /// # Errors
     /// The errors of [`ProtectedKey::unlock`]; [`KeyError::Use`] if the decrypted key is for sealing.
@@ -267,9 +268,9 @@ pub fn signing_pem(key: &SigningKey) -> Secret {
     Secret::copy_of(&text)
 }
 
-/// Returns a signing key as encrypted PKCS#8 in PEM (PBES2). A comment before the PEM block says that the key signs,
-/// and contains its fingerprint. The encryption uses the Unicode NFC form of the passphrase. May leak: the kind of the
-/// key, its public key, whether its seed is known, and the length of the passphrase.
+/// Returns a signing key as encrypted PKCS#8 in PEM (PBES2). A comment before the PEM block states that the key is for
+/// signing, and contains its fingerprint. The encryption uses the Unicode NFC form of the passphrase. May leak: the
+/// kind of the key, its public key, whether its seed is known, and the length of the passphrase.
 ///
 /// # Errors
 /// If the system fails.
@@ -278,7 +279,7 @@ pub fn protected_signing_pem(key: &SigningKey, passphrase: &Passphrase) -> Resul
     Ok(fingerprint::signing_comment(key.public()) + &block)
 }
 
-/// Returns one PEM block. RFC 7468 allows the labels of this module.
+/// Returns one PEM block. RFC 7468 permits the labels that this module uses.
 fn armored(label: &str, contents: &[u8]) -> String {
     pem::encode(label, contents).unwrap_or_default()
 }
@@ -296,8 +297,8 @@ pub fn age_identity(key: &PrivateKey) -> Option<Secret> {
     age::identity(key)
 }
 
-/// Returns a short name for a public key that people can compare. The name is the first 128 bits of SHA-256 over the
-/// SPKI form, as base32 in groups of four.
+/// Returns a short name for a public key. People can compare such names. The name is the first 128 bits of SHA-256 over
+/// the SPKI form, as base32 in groups of four.
 #[must_use]
 pub fn fingerprint(key: &PublicKey) -> String {
     fingerprint::for_key(key)

@@ -1,7 +1,7 @@
 //! Tests that AWS-LC's own generator starts without delay. Signing with ML-DSA and sealing to RSA use this generator.
 //! If AWS-LC is built without `AWS_LC_SYS_NO_JITTER_ENTROPY` (see .cargo/config.toml), the generator collects jitter
-//! for tens of milliseconds before its first byte. The delay of the generator would slow down each short run of the
-//! program.
+//! for tens of milliseconds before it returns its first byte. This delay of the generator slows down each short run of
+//! the program.
 #![cfg(target_os = "linux")]
 
 use rustix::time::{ClockId, clock_gettime};

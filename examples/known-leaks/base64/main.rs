@@ -1,4 +1,4 @@
-//! Decodes 64 symbols of Base64, such as a line of a private key in a PEM file.
+//! Decodes 64 symbols of Base64, which are one line of a private key in a PEM file.
 
 use std::process::ExitCode;
 

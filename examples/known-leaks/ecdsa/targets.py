@@ -1,4 +1,4 @@
-# The script `run` inserts these lines after the list of targets in the lab's worker for Python.
+# The script `run` inserts these lines into the lab's worker for Python, after the list of targets.
 def number(data):
     # The first byte is 1, so that all numbers have the same length.
     return (int.from_bytes(b"\1" + data[1:], "big"),)

@@ -1,4 +1,4 @@
-//! Opens honestly made ciphertexts of Kyber-512. Each ciphertext contains a different secret message.
+//! Decapsulates valid ciphertexts of Kyber-512. Each ciphertext contains a different secret message.
 
 use std::process::ExitCode;
 
@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     )
 }
 
-/// Passes the lab's random numbers to Kyber.
+/// Makes the lab's random numbers available to Kyber.
 struct Dice<'r>(&'r mut Random);
 
 impl CryptoRng for Dice<'_> {}

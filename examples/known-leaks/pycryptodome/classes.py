@@ -24,7 +24,7 @@ def xor(left, right):
 
 def plaintext(zeros):
     message = bytes(2 + byte % 254 for byte in os.urandom(SIZE - 2 * HASH - 2 - zeros))
-    # The hash of the label is wrong, so every decoding refuses the plaintext, for every position of the separator.
+    # The hash of the label is wrong, so the decoding refuses the plaintext wherever the separator is.
     block = os.urandom(HASH) + bytes(zeros) + b"\1" + message
     seed = os.urandom(HASH)
     masked = xor(block, mask(seed, len(block)))

@@ -1,4 +1,4 @@
-# The script `run` inserts these lines after the list of targets in the lab's worker for Python.
+# The script `run` inserts these lines into the lab's worker for Python, after the list of targets.
 from Crypto.Cipher import PKCS1_OAEP
 
 

@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         "random",
         |random, ciphertext| {
             random.fill(ciphertext);
-            // The number must be smaller than the modulus, and have the same number of bytes.
+            // The random number must be smaller than the modulus, and must have the same number of bytes.
             ciphertext[0] = 0x7f;
         },
     ))

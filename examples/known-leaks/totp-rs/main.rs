@@ -1,4 +1,4 @@
-//! Compares a wrong code with the right code.
+//! Compares a wrong one-time code with the right code.
 
 use std::process::ExitCode;
 

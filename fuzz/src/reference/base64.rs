@@ -47,8 +47,8 @@ pub fn decode(rules: Rules, text: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the bytes that a stream returns for an invalid text: the bytes of all blocks before the first bad block. `=`
-/// is allowed only in the last block.
+/// Returns the bytes that a stream returns for an invalid text: the bytes of all blocks before the first invalid block.
+/// `=` is allowed only in the last block.
 #[must_use]
 pub fn decode_good_blocks(rules: Rules, text: &[u8]) -> Vec<u8> {
     let text = significant(rules, text);
@@ -61,8 +61,7 @@ fn significant(rules: Rules, text: &[u8]) -> Vec<u8> {
     text.iter().copied().filter(|byte| !rules.skip_white_space || !matches!(byte, b'\t'..=b'\r' | b' ')).collect()
 }
 
-/// Returns up to `width` bytes as a big-endian number of `width` bytes. If there are fewer bytes, zeros follow the
-/// bytes.
+/// Returns the first `width` bytes as a big-endian number. If there are fewer bytes, zeros are added at the end.
 fn number(bytes: &[u8], width: usize) -> u32 {
     (0..width).fold(0, |number, place| number << 8 | u32::from(bytes.get(place).copied().unwrap_or(0)))
 }

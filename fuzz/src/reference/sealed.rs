@@ -1,5 +1,6 @@
-//! Writes sealed files part by part, as docs/format-seal.md says. Each part can be wrong although the authentication
-//! code of the header is right. All files have one file key and one recipient, so that a case takes little time.
+//! Writes sealed files part by part, as docs/format-seal.md says. Each part can be invalid although the authentication
+//! code of the header is right. All files have the same file key and the same recipient, so that a test takes little
+//! time.
 
 use std::sync::OnceLock;
 
@@ -11,8 +12,8 @@ use deadpan_seal::{Kem, PrivateKey, hpke};
 
 /// Signature, version and flags.
 pub const PREAMBLE: [u8; 10] = *b"\x89DPN\r\n\x1a\n\x01\0";
-/// The length of a header without recipients and metadata: the preamble, two lengths, a count and the authentication
-/// code.
+/// The length of a header without recipients and metadata: the preamble, two length fields, a count and the
+/// authentication code.
 pub const AROUND: usize = 10 + 4 + 2 + 4 + MAC;
 const MAC: usize = 32;
 const FILE_KEY: [u8; 32] = [7; 32];
@@ -23,20 +24,20 @@ pub fn identity() -> &'static PrivateKey {
     KEY.get_or_init(|| PrivateKey::from_seed(Kem::X25519, &[9; 32]).expect("a scalar"))
 }
 
-/// Returns the type and the body of the recipient that [`identity`] opens.
+/// Returns the type and the body of the recipient entry that [`identity`] opens.
 pub fn recipient() -> (u16, &'static [u8]) {
     static BODY: OnceLock<Vec<u8>> = OnceLock::new();
     (0x20, BODY.get_or_init(|| body(&PREAMBLE)))
 }
 
-/// Returns the body of the recipient of [`identity`] in a file with this preamble.
+/// Returns the body of the recipient entry for [`identity`] in a file with this preamble.
 pub(super) fn body(preamble: &[u8; 10]) -> Vec<u8> {
     let info = [&b"deadpan v1 recipient"[..], preamble].concat();
     let (enc, sealed) = hpke::seal(identity().public(), &info, b"", &FILE_KEY).expect("a recipient");
     [enc, sealed].concat()
 }
 
-/// Returns the key for the use `label` in a file with this preamble.
+/// Returns the key that is derived for the purpose `label` in a file with this preamble.
 pub(super) fn derive(preamble: &[u8; 10], label: &str) -> [u8; 32] {
     let mut key = [0; 32];
     let extracted = hkdf::Salt::new(hkdf::HKDF_SHA256, preamble).extract(&FILE_KEY);
@@ -58,8 +59,8 @@ pub fn metadata_box(plain: &[u8]) -> Vec<u8> {
     seal(&PREAMBLE, "deadpan v1 metadata", b"", plain)
 }
 
-/// Seals data with AES-GCM. Returns the IV, the ciphertext and the tag. The preamble and then `about` are the
-/// associated data.
+/// Seals data with AES-GCM. Returns the IV, the ciphertext and the tag. The associated data are the preamble, followed
+/// by `about`.
 pub(super) fn seal(preamble: &[u8; 10], label: &str, about: &[u8], plain: &[u8]) -> Vec<u8> {
     let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &derive(preamble, label)).expect("a key"));
     let nonce = [3; 12];
@@ -72,8 +73,8 @@ pub(super) fn code(preamble: &[u8; 10], label: &str, bytes: &[u8]) -> Vec<u8> {
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &derive(preamble, label)), bytes).as_ref().to_vec()
 }
 
-/// Makes a header of these parts, with the right authentication code. The length in the header is wrong by `lie`, and
-/// the number of recipients is wrong by `miscount`.
+/// Makes a header of these parts, with the right authentication code. `lie` is added to the length in the header, and
+/// `miscount` is added to the number of recipients.
 #[must_use]
 pub fn header(recipients: &[(u16, Vec<u8>)], metadata: &[u8], slack: &[u8], lie: i32, miscount: i16) -> Vec<u8> {
     header_after(&PREAMBLE, recipients, metadata, slack, lie, miscount)
@@ -105,7 +106,7 @@ pub(super) fn header_after(
     header
 }
 
-/// Metadata: kind, whether the data are padded, seconds and nanoseconds, mode, name.
+/// Metadata: the kind of the data, whether they are padded, seconds and nanoseconds, mode, and name.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// 0 bytes, 1 file, 2 folder.
@@ -154,7 +155,7 @@ fn is_name(name: &[u8]) -> bool {
     !long && name != b"." && name != b".." && !name.iter().any(|byte| [b'/', b'\\', 0].contains(byte))
 }
 
-/// Returns the data without their padding, if the padding is right.
+/// Returns the data without their padding, if the padding is valid.
 #[must_use]
 pub fn unpadded(padded: &[u8]) -> Option<&[u8]> {
     let mut length = padded.len();

@@ -1,5 +1,5 @@
 //! Writes signed files part by part, as docs/format-seal.md says. Each part of the trailer can have wrong contents
-//! although it opens.
+//! although its authentication code is right.
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,7 @@ pub const PREAMBLE: [u8; 10] = *b"\x89DPN\r\n\x1a\n\x01\x01";
 /// The number of bytes in a segment.
 pub const SEGMENT: usize = 4096;
 
-/// Returns a header for the identity of [`sealed`], without metadata.
+/// Returns a header, without metadata, that the identity of [`sealed`] opens.
 fn header() -> &'static [u8] {
     static HEADER: OnceLock<Vec<u8>> = OnceLock::new();
     HEADER.get_or_init(|| {
@@ -24,7 +24,7 @@ fn seal(label: &str, about: &[u8], plain: &[u8]) -> Vec<u8> {
     sealed::seal(&PREAMBLE, label, about, plain)
 }
 
-/// Returns the hashes of the data's segments: the leaves, the hash of the only page, and the root.
+/// Returns the hash tree over the segments: the leaves, the hash of the only page of leaves, and the root.
 #[must_use]
 pub fn hashes(data: &[u8]) -> (Vec<u8>, [u8; 32], [u8; 32]) {
     let hash = |context, parts: &[&[u8]]| blake3::derive_key(context, &parts.concat());
@@ -41,8 +41,8 @@ pub fn hashes(data: &[u8]) -> (Vec<u8>, [u8; 32], [u8; 32]) {
     (leaves, page, root)
 }
 
-/// Makes a file. The signature box of the file has the contents `contents`, and the only page of the file has the
-/// leaves `leaves`. The number of segments in the footer is wrong by `lie`.
+/// Makes a file. The signature box of the file contains `contents`, and its only page of hashes contains `leaves`.
+/// `lie` is added to the number of segments in the footer.
 #[must_use]
 pub fn file(data: &[u8], leaves: &[u8], contents: &[u8], lie: u64) -> Vec<u8> {
     let parameters = Parameters::with_segment(SEGMENT as u32).expect("room for data");

@@ -13,18 +13,18 @@ use deadpan_lab::Random;
 pub struct Case {
     pub name: &'static str,
     pub what: &'static str,
-    /// Whether the time depends on the class.
+    /// Whether the time depends on the class of the input.
     pub leaks: bool,
     /// The number of bytes in an input.
     pub length: usize,
     pub run: fn(&[u8]) -> u64,
-    /// For each class, a function that writes one input of the class.
+    /// For each class, the function that makes an input of this class.
     pub fill: [fn(&mut Random, &mut [u8]); 2],
 }
 
-/// The number of bytes on each side of the short comparisons.
+/// The length of each value in the short comparisons, in bytes.
 pub const SIDE: usize = 32;
-/// The number of bytes on each side of the comparison by the standard library.
+/// The length of each value in the comparison by the standard library, in bytes.
 pub const LONG: usize = 1024;
 
 /// Returns all cases. The cases without a leak come first.
@@ -81,7 +81,7 @@ pub fn equal(random: &mut Random, input: &mut [u8]) {
     right.copy_from_slice(left);
 }
 
-/// Makes both halves equal up to the byte at `PLACE`, which differs.
+/// Makes both halves equal except for the byte at `PLACE`.
 pub fn differing<const PLACE: usize>(random: &mut Random, input: &mut [u8]) {
     equal(random, input);
     input[input.len() / 2 + PLACE] ^= 1;

@@ -1,5 +1,5 @@
-//! Measures how often the lab and other tools that find leaks through time are wrong: `scripts/bench peers [--nulls N]
-//! [--leaks N] [--cases NAMES] [--markdown FILE]`.
+//! Measures how often wrong results come from the lab and from other tools that find timing leaks: `scripts/bench peers
+//! [--nulls N] [--leaks N] [--cases NAMES] [--markdown FILE]`.
 //!
 //! In each round, each tool runs on each case twice, in random order: once on the machine without extra load, and once
 //! while other processes keep the machine busy. Each run has its own process, `bench-peers CASE TOOL`.
@@ -21,10 +21,10 @@ use page::{Options, Run};
 type Trouble = Box<dyn std::error::Error>;
 
 const USAGE: &str = "usage: scripts/bench peers [--nulls N] [--leaks N] [--cases NAMES] [--markdown FILE]";
-/// A tool that takes longer than this limit counts as undecided.
+/// If a tool takes longer than this limit, its result is `undecided`.
 const LIMIT: Duration = Duration::from_secs(90);
 const BUSY: usize = 4;
-/// The threshold that the README of dudect-bencher names.
+/// The threshold that the README of dudect-bencher recommends.
 const THRESHOLD: f64 = 5.0;
 
 fn main() -> ExitCode {

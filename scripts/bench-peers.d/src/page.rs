@@ -7,8 +7,8 @@ use crate::cases::{self, Case};
 use crate::{Trouble, tools};
 use deadpan_lab::{clock, clopper_pearson, machine};
 
-/// A person wrote the text above this heading and the section after the tables. When the page is written again, the
-/// text and the section do not change.
+/// The text above this heading and the section after the tables were written by a person. When the page is written
+/// again, the text and the section do not change.
 const SUMMARY: &str = "## Summary\n\n";
 const READING: &str = "## Reading";
 
@@ -57,7 +57,7 @@ pub struct Run {
     pub is_busy: bool,
     pub verdict: String,
     pub seconds: f64,
-    /// The number of other processes that were running when this run began.
+    /// The number of other processes that were running at the beginning of this run.
     pub others: u64,
 }
 

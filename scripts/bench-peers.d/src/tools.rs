@@ -84,7 +84,7 @@ fn tacet_of<const LENGTH: usize>(case: Case, model: AttackerModel) -> &'static s
     }
 }
 
-/// The case for [`bench_case`]. The case is in a static, because a function pointer carries no data.
+/// The case for [`bench_case`]. The case is stored in a static, because a function pointer carries no data.
 static CASE: OnceLock<Case> = OnceLock::new();
 
 fn with_dudect(case: Case) -> &'static str {

@@ -19,8 +19,8 @@ struct Bump {
 // SAFETY: `used` is atomic, so every part of the memory is given out only once. Nothing else accesses the memory.
 unsafe impl Sync for Bump {}
 
-// SAFETY: a block lies within the memory, is aligned, and is never given out again. If there is no room, the result is
-// null. Nothing panics.
+// SAFETY: a block lies within the memory, is aligned, and is never given out a second time. If there is not enough
+// memory, the result is null. Nothing panics.
 unsafe impl GlobalAlloc for Bump {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let memory = self.memory.get().cast::<u8>();
@@ -31,7 +31,7 @@ unsafe impl GlobalAlloc for Bump {
         };
         let before =
             self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| take(used).map(|(_, end)| end));
-        // The old value of `used` gives the address of the block.
+        // The address of the block follows from the old value of `used`.
         before.ok().and_then(take).map_or(null_mut(), |(start, _)| memory.wrapping_add(start))
     }
 

@@ -30,7 +30,7 @@ fn compare_a_tag() -> Option<()> {
     holds(tag.ct_eq(&received))?;
     received[31] ^= 1;
     holds(tag.ct_ne(&received) & tag.ct_lt(&received))?;
-    // The data are long enough for the widest registers of the CPU.
+    // The data are longer than the widest registers of the CPU.
     let mut long = [7_u8; 1000];
     let same = long;
     holds(long[..].ct_eq(&same[..]))?;
@@ -142,7 +142,7 @@ fn pem_there_and_back() -> Option<()> {
     (document.label == "PRIVATE KEY" && **document.contents == [7; 100]).then_some(())
 }
 
-/// Makes the secret answer public, and returns `None` if the answer is no.
+/// Makes the secret answer public, and returns `None` if the answer is *no*.
 fn holds(choice: Choice) -> Option<()> {
     choice.declassify().then_some(())
 }

@@ -7,7 +7,7 @@ use core::panic::PanicInfo;
 /// The exit status after a panic, which is not the status of any check.
 const PANICKED: c_int = 101;
 
-// SAFETY: `_exit` is the POSIX function. `_exit` is part of the C library, which `main` below needs anyway.
+// SAFETY: `_exit` is the POSIX function. The C library contains `_exit`, and `main` below needs the C library anyway.
 #[link(name = "c")]
 unsafe extern "C" {
     safe fn _exit(status: c_int) -> !;
@@ -25,8 +25,8 @@ fn panic(_: &PanicInfo<'_>) -> ! {
     _exit(PANICKED)
 }
 
-/// The unwinding tables of the compiled `core` name this function. Since panics abort, the function is never called.
-/// Without optimization, the linker still needs the function.
-// SAFETY: no other library here defines the name, and the name belongs to a function that can be called.
+/// The unwinding tables of the compiled `core` refer to this function. Since panics abort, the function is never
+/// called. In a build without optimization, the linker still needs this function.
+// SAFETY: no other library here defines this name, and the function may be called.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}

@@ -42,6 +42,6 @@ def remove(text: bytes) -> bytes:
         data = base64.b64decode(symbols, validate=True)
     except binascii.Error:
         raise Refused("armor that is not base64") from None
-    # Python's decoder accepts unused bits that are set. Without this check, one file would have several valid texts.
+    # Python's decoder accepts unused bits that are set. Without this check, one file could have several valid texts.
     require(base64.b64encode(data) == symbols, "armor that is not canonical base64")
     return data

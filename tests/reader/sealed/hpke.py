@@ -29,7 +29,7 @@ def expand(suite: bytes, key: bytes, label: bytes, info: bytes, length: int) -> 
     return HKDFExpand(hashes.SHA256(), length, labeled).derive(key)
 
 
-# Each key class returns the shared secret for an encapsulation, or raises ValueError.
+# Each key class can compute the shared secret of an encapsulation, or raises ValueError.
 
 
 def dhkem(kem_id: int, shared: bytes, enc: bytes, public: bytes) -> bytes:
@@ -117,7 +117,7 @@ class MlKem768P256(Hybrid):
 
     def __init__(self, seed: bytes):
         stretched = hashlib.shake_256(seed).digest(64 + 128)
-        # Takes the first of four 32-byte numbers that is a valid private key. The chance that none of the numbers is
+        # Uses the first of four 32-byte numbers that is a valid private key. The chance that none of the numbers is
         # valid is 2^-128.
         scalars = (stretched[at : at + 32] for at in range(64, 192, 32))
         scalar = next(s for s in scalars if 0 < int.from_bytes(s, "big") < P256_ORDER)

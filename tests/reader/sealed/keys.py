@@ -11,7 +11,7 @@ ML_KEM = {
     bytes.fromhex("0609608648016503040402"): hpke.MlKem768,
     bytes.fromhex("0609608648016503040403"): hpke.MlKem1024,
 }
-# For hybrids, the octet string is the seed itself.
+# For hybrid keys, the octet string contains only the seed.
 HYBRID = {
     bytes.fromhex("060b2b0601040183e62d81c87a"): hpke.XWing,
     bytes.fromhex("06146982e28bef87bfd79a8ac9b1faa7e8a2a9f9d26e"): hpke.MlKem768P256,
@@ -20,7 +20,7 @@ X25519 = bytes.fromhex("06032b656e")
 EC = bytes.fromhex("06072a8648ce3d0201")
 P256 = bytes.fromhex("06082a8648ce3d030107")
 
-# A bare seed does not name its kind. So the reader tries each kind that the length allows, and a wrong kind opens
+# A bare seed does not name its kind. So the reader tries each kind with this length; a key of the wrong kind opens
 # nothing.
 BARE = {32: [hpke.X25519, hpke.P256Key, hpke.XWing, hpke.MlKem768P256], 64: [hpke.MlKem768, hpke.MlKem1024]}
 

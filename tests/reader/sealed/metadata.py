@@ -22,8 +22,8 @@ class Metadata:
     mode: int | None = None
     name: bytes | None = None
 
-    # The bytes of the fields as they are in the box, because signers sign these bytes. `raw` is not a field of the
-    # dataclass.
+    # The bytes of the fields exactly as they are in the box, because a signature covers these bytes. `raw` is not a
+    # field of the dataclass.
     raw = b""
 
     def described(self) -> dict:
@@ -62,6 +62,6 @@ def read(fields: Fields) -> Metadata:
         require(harmless, "a name that leads elsewhere")
     found.raw = fields.data[: fields.at]
     padding = fields.rest()
-    # Each meaning has only one encoding: the box must be the smallest box that holds the fields.
+    # Each set of fields has only one valid encoding: the box must be the smallest box that holds the fields.
     require(len(padding) < 256 and not any(padding), "metadata that go on after their end")
     return found

@@ -1,4 +1,4 @@
-//! Reads the names of audited functions, and gives a verdict on each function.
+//! Reads the names of audited functions, and decides for each function whether it passes.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    /// Whether the leak was found. If the audit could not follow the function, the leak does not count as found.
+    /// Whether the leak was found. If the audit could not follow the function, the leak is regarded as not found.
     pub(crate) fn caught(&self) -> bool {
         self.findings.iter().any(|finding| !matches!(finding.reason, Reason::CannotFollow(_)))
     }
@@ -103,7 +103,7 @@ pub(crate) fn listing(image: &Image, name: &str) -> Result<(Listing, BTreeSet<Fi
     let (_, entry) = parse_name(name)?.ok_or_else(unknown)?;
     let mut walker = Walker::new(image);
     let (outcome, mut listing) = walker.audit_with_listing(address, entry);
-    // The listing leaves out callees without a finding, because they would only make it longer.
+    // The listing does not contain callees without a finding, because they would only make the listing longer.
     let function = |at: u64| image.function_at(at).map(|(start, _)| start);
     let shown: BTreeSet<_> =
         outcome.findings.iter().map(|finding| finding.address).chain([address]).filter_map(function).collect();

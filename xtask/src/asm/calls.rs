@@ -38,12 +38,12 @@ pub(crate) fn classify(name: &str, imported: bool) -> Callee {
         "capacity_overflow",
     ];
     let path = Path::of(name);
-    // The listed functions return, although their names resemble the names of functions that do not return.
+    // These functions return, although their names contain words of functions that never return.
     let returns = ["panic_count", "panicking::panicking", "catch_unwind"].iter().any(|part| path.plain.contains(part));
     if (imported || path.standard) && !returns && ENDS.iter().any(|end| path.plain.contains(end)) {
         return Callee::End;
     }
-    // In the test configuration, the project's own detection reads an environment variable.
+    // In the test configuration, the project's own CPU detection reads an environment variable.
     let detects = path.plain.starts_with("std_detect") && path.plain.contains("detect_and_initialize");
     if detects || path.plain == "deadpan_ct::cpu::remember" {
         return Callee::Detection;
@@ -154,7 +154,7 @@ pub(crate) fn give_away_stack(state: &mut State) {
     }
 }
 
-/// Forgets the contents of the registers that the callee may overwrite. The new contents are public and unknown.
+/// Sets the registers that the callee may overwrite to unknown values. These values are public.
 pub(crate) fn clobber(state: &mut State) {
     let before = state.clone();
     state.secret = 0;
@@ -183,8 +183,9 @@ fn fill(state: &mut State) {
 
 fn overwrite(state: &mut State, len: Option<i64>, secret: bool) {
     match (state.value(Register::RDI), len) {
-        // If a store would pass the end of the frame, this path never runs with this length. An example is the code for
-        // the tail of an input, when the input has no tail. For such a store, the audit records no array.
+        // If a store would go beyond the end of the frame, the program never runs this path with this length. An
+        // example is the code for an incomplete last block, if the input has no such block. For such a store, the audit
+        // records no array.
         (Value::Stack(to), Some(len)) if to + len <= state.stack.frame_top(to) => {
             for at in (0..len).step_by(16) {
                 state.stack.store(to + at, (len - at).min(16), secret, Origin::Contents, None);

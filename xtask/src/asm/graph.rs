@@ -99,8 +99,8 @@ impl Graph {
             })?
             .ip_rel_memory_address();
         let mut targets = Vec::new();
-        // Nothing in the object marks the end of a table. If the code reads beyond the end, into the next table, the
-        // only effect is that the graph has additional paths.
+        // Nothing in the object marks the end of a table. If the code reads beyond the end of the table, into the next
+        // table, the only effect is that the graph has additional paths.
         for index in 0..TABLE_LIMIT {
             let Some(entry) = image.read_i32(table + 4 * index) else { break };
             let target = table.wrapping_add_signed(i64::from(entry));

@@ -94,7 +94,6 @@ impl Image {
         self.exports.iter().map(|(name, &address)| (name.as_str(), address))
     }
 
-    /// The function that holds this address.
     pub(crate) fn function_at(&self, address: u64) -> Option<(u64, &Symbol)> {
         let (&start, symbol) = self.functions.range(..=address).next_back()?;
         (address == start || address < start + symbol.size).then_some((start, symbol))

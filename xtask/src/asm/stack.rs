@@ -1,8 +1,8 @@
 //! The audit's model of the stack. A byte is secret, except if the code stored a public value in this byte.
 //!
-//! If the code never stored to a byte, a read of the byte counts as secret. Where two paths meet and only one path has
-//! stored to the byte, the joined state keeps the entry of this path. Keeping this entry is correct, because no valid
-//! program reads such a byte after the paths meet.
+//! If the code never stored to a byte, a read of this byte returns a secret. Where two paths join and only one path has
+//! stored to the byte, the joined state contains the entry of that path. Keeping this entry is correct, because no
+//! valid program reads the byte after the paths join.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,16 @@ use super::value::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Origin {
     Secret,
-    /// A vector store, a narrow store or a library call. The byte is perhaps part of the first contents of an array.
+    /// A vector store, a narrow store or a library call. The byte may belong to the initial contents of an array.
     Contents,
-    /// A store of a number of 4 or 8 bytes, except a small count. The byte belongs to a variable or to a very small
-    /// array.
+    /// A store of 4 or 8 bytes that contain a number, except a small count. The byte belongs to a variable or to a very
+    /// small array.
     Number,
     /// A store of a whole register, or of a small count. The byte belongs to a spilled variable.
     Spill,
-    /// No known store wrote this byte, but a store at an unknown address near this byte wrote a secret. A read of the
-    /// byte counts as secret. Where this kind and a spilled variable meet, the joined state keeps the spilled variable.
+    /// No known store wrote this byte, but a store at an unknown address near this byte wrote a secret. A read of this
+    /// byte returns a secret. If paths join and the byte is a spilled variable on one path, the joined state keeps the
+    /// spilled variable.
     Smeared,
 }
 
@@ -65,7 +66,7 @@ impl Stack {
         self.values.get(&offset).copied().unwrap_or_default()
     }
 
-    /// Applies a store at a known offset. If the store has 8 bytes, `value` is their value if it is known.
+    /// Applies a store at a known offset. `value` is the stored value, if the store has 8 bytes and the value is known.
     pub(crate) fn store(&mut self, offset: i64, len: i64, secret: bool, origin: Origin, value: Option<Value>) {
         self.values.retain(|&at, _| at + 8 <= offset || at >= offset + len);
         for byte in offset..offset + len {
@@ -106,7 +107,7 @@ impl Stack {
     }
 
     fn smear_at(&mut self, floor: i64) {
-        // If a loop moves a pointer through an array, the floor of the pointer stays the start of the array.
+        // If a loop moves a pointer through an array, `floor` remains the start of the array.
         let known = self.array(floor);
         let top = self.frame_top(floor);
         let bottom = self.frames.iter().rev().find(|&&start| start <= floor).copied().unwrap_or(i64::MIN);
@@ -137,8 +138,8 @@ impl Stack {
         }
     }
 
-    /// Marks the bytes without a known store, up to the end of a frame. Does nothing in the frame of the outermost
-    /// caller, because the end of this frame is not known.
+    /// Marks each byte without a known store as `Smeared`, up to the end of a frame. Does nothing in the frame of the
+    /// outermost caller, because the end of this frame is not known.
     fn fill(&mut self, from: i64, to: i64) {
         if to != i64::MAX {
             for byte in from..to {
@@ -196,8 +197,8 @@ impl Stack {
         self.values.retain(|_, value| *value != Value::Unknown);
     }
 
-    /// The caller's stack as seen from the callee. The result does not contain bytes below the stack pointer of the
-    /// call.
+    /// The caller's stack, with offsets relative to the callee's stack pointer. The result does not contain bytes below
+    /// the stack pointer of the call.
     pub(crate) fn enter(&self, by: i64) -> Self {
         let mut frames = vec![0];
         frames.extend(self.frames.iter().map(|start| start - by));
@@ -209,7 +210,7 @@ impl Stack {
         }
     }
 
-    /// The callee's stack at its return, as seen from the caller.
+    /// The callee's stack at its return, with offsets relative to the caller's stack pointer.
     pub(crate) fn leave(&self, by: i64) -> Self {
         Self {
             bytes: self.bytes.range(0..).map(|(byte, origin)| (byte + by, *origin)).collect(),

@@ -81,8 +81,8 @@ impl State {
     pub(crate) fn enter(&self, by: i64) -> Self {
         let values = self.values.map(|value| value.shift(by));
         let mut state = Self { secret: self.secret, flags: 0, values, stack: self.stack.enter(by) };
-        // The call has pushed the return address. The stack offsets of a callee count from the place of this return
-        // address.
+        // The call has pushed the return address. The stack offsets of a callee are relative to the position of this
+        // return address.
         state.set_value(Register::RSP, Value::Stack(0));
         state
     }
@@ -115,7 +115,7 @@ pub(crate) fn gpr_index(register: Register) -> Option<usize> {
     register.is_gpr().then(|| register.full_register().number())
 }
 
-/// The parts that an instruction reads when it reads this register.
+/// The bits of all parts of this register that an instruction may read.
 pub(crate) fn parts(register: Register) -> Parts {
     let bit = |group: u32, number: usize| 1u128 << (group as usize + number);
     let number = register.full_register().number();
@@ -139,7 +139,7 @@ pub(crate) fn parts(register: Register) -> Parts {
     }
 }
 
-/// The parts that a write to this register does not change, although these parts share a bit with the written parts.
+/// The parts that a write to this register does not change, but that share a bit with parts that it does change.
 pub(crate) fn kept_parts(register: Register) -> Parts {
     if is_high_byte(register) || register.is_gpr16() {
         parts(register.full_register()) & !(0xffff << LOW_BYTE)

@@ -17,7 +17,7 @@ pub(crate) struct Stored {
 
 impl Stored {
     /// Describes the store of `instruction`. Call this function before the instruction changes any register. If the
-    /// instruction stores a number to one of the `variables`, the store counts as a spilled variable.
+    /// instruction stores a number to one of the `variables`, the store is classified as a spilled variable.
     pub(crate) fn of(state: &State, instruction: &Instruction, variables: &BTreeSet<i64>) -> Self {
         let mut origin = origin(instruction);
         if origin == Origin::Number && offset(state, instruction).is_some_and(|offset| variables.contains(&offset)) {
@@ -45,13 +45,13 @@ pub(crate) fn write(state: &mut State, access: OpAccess, address: Value, extent:
             }
         }
         (to, _) if secret => state.stack.smear(to),
-        // A public store to other memory changes nothing: all other memory always counts as secret.
+        // A public store to other memory changes nothing: the audit treats all other memory as secret.
         _ => {}
     }
 }
 
-/// The stack offset of a variable. The instruction stores a whole public register to this variable, adds such a
-/// register to it, or subtracts such a register from it.
+/// The stack offset of a variable. The instruction moves a whole public register to this variable, or adds or subtracts
+/// the register.
 pub(crate) fn variable(state: &State, instruction: &Instruction) -> Option<i64> {
     let whole = matches!(instruction.mnemonic(), Mnemonic::Mov | Mnemonic::Add | Mnemonic::Sub)
         && instruction.op1_register().is_gpr64();

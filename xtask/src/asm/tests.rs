@@ -459,7 +459,7 @@ fn copy_needs_a_public_length_and_compare_is_never_fine() {
     assert_eq!(reasons("ppp", memcmp), [Reason::Library("memcmp".to_owned())]);
 }
 
-/// Emits `call [rip + slot]` as the first instruction. The assembler has no absolute targets for this form.
+/// Emits `call [rip + slot]` as the first instruction. The assembler does not accept an absolute target for this form.
 fn call_import(a: &mut CodeAssembler, entry: u64) -> Result<(), IcedError> {
     let distance = (GOT + entry - START - 6) as i32;
     let mut bytes = vec![0xff, 0x15];

@@ -83,8 +83,8 @@ fn check(
     operands: &[(UsedMemory, Value, Extent)],
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
-    // `lea` and `nop` have memory operands but do not access memory. A prefetch reads no data, but the cache shows its
-    // address afterwards, so a prefetch counts as an access.
+    // `lea` and `nop` have memory operands but do not access memory. A prefetch reads no data, but its address later
+    // shows in the cache, so the audit treats a prefetch as an access.
     let harmless = matches!(instruction.mnemonic(), Mnemonic::Lea | Mnemonic::Nop);
     let written_out = [instruction.memory_base(), instruction.memory_index()];
     let implied = operands.iter().flat_map(|(used, ..)| [used.base(), used.index()]);
@@ -181,7 +181,8 @@ fn write_flags(state: &mut State, instruction: &Instruction, secret: bool) {
     }
 }
 
-/// Handles `xchg` of two registers. Without this function, a secret in one register would make both registers secret.
+/// Handles `xchg` of two registers. The general rule for two operands would make both registers secret if only one of
+/// them is secret.
 fn swap(state: &State, instruction: &Instruction) -> Option<State> {
     let registers = instruction.mnemonic() == Mnemonic::Xchg
         && instruction.op0_kind() == OpKind::Register
@@ -232,8 +233,8 @@ fn result(
         },
         Mnemonic::Inc => old.plus(1),
         Mnemonic::Dec => old.plus(-1),
-        // An `and` aligns the stack. The true address may be higher than the assumed address, by at most the size of
-        // the alignment. The new frame and the old frame never overlap.
+        // An `and` aligns the stack. The true address may be higher than the assumed address, by at most the alignment.
+        // The new frame and the old frame never overlap.
         Mnemonic::And if matches!(old, Value::Stack(_)) && is_immediate(instruction) => {
             old.plus(instruction.immediate(1).cast_signed())
         }

@@ -3,7 +3,8 @@
 //! The audit uses these values to distinguish the stack from other memory, to find jump tables, and to follow calls
 //! through the global offset table. `State::secret` records separately whether a register is *secret*.
 
-/// Stack offsets count from the stack pointer at the entry of the current function: 0 is the return address.
+/// Stack offsets are relative to the stack pointer at the entry of the current function: offset 0 is the return
+/// address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Value {
     #[default]
@@ -14,7 +15,7 @@ pub(crate) enum Value {
     Address(u64),
     /// An address in the object's constants plus an unknown index.
     Static,
-    /// The contents of the object at this address, such as an entry of the global offset table.
+    /// The value that the object contains at this address, such as an entry of the global offset table.
     Loaded(u64),
     /// A stack address.
     Stack(i64),
@@ -27,7 +28,7 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// The value that covers the values of both paths. If one of the values may point into the stack, the result is
+    /// The value that includes the values of both paths. If one of the values may point into the stack, the result is
     /// also a possible stack pointer.
     pub(crate) fn join(self, other: Self) -> Self {
         if self == other {
@@ -90,8 +91,8 @@ impl Value {
         }
     }
 
-    /// The result of any other arithmetic on two values. If one of the values is a stack pointer, the result still
-    /// points near the same place.
+    /// The result of every other arithmetic operation on two values. If one of the values is a stack pointer, the
+    /// result is a stack pointer near the same address.
     pub(crate) fn blur(self, other: Self) -> Self {
         match (self.stack_floor(), other.stack_floor()) {
             (Some(a), Some(b)) => Self::NearStack(a.min(b)),

@@ -1,4 +1,5 @@
-//! The fixpoint: follows every path of a function and of the functions that it calls, until no state changes.
+//! The search for a fixpoint: follows every path of a function and of the functions that it calls, until no state
+//! changes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -15,12 +16,12 @@ use super::store;
 use super::transfer;
 use super::value::Value;
 
-/// The depth of nested calls at which the audit stops and reports that it cannot follow.
+/// If calls are nested deeper than this number, the audit gives up and reports this.
 const DEPTH_LIMIT: usize = 48;
-/// The number of basic blocks that the audit may walk for one exported function.
+/// The number of basic blocks that the audit may analyze for one exported function.
 const WORK_LIMIT: usize = 200_000;
 
-/// The effect of a function on the state at its call, and the findings in the function.
+/// How a function changes the state at its call, and the findings in the function.
 #[derive(Default)]
 pub(crate) struct Outcome {
     /// `None` if the function never returns.
@@ -39,8 +40,8 @@ pub(crate) struct Walker<'image> {
     active: Vec<(u64, State)>,
     work: usize,
     listing: Option<Listing>,
-    /// For each function, the stack offsets to which the function stores whole registers with public contents. The
-    /// bytes at these offsets are variables, not pieces of arrays.
+    /// For each function, the stack offsets to which the function stores whole registers with public contents. These
+    /// bytes are treated as variables, not as parts of arrays.
     variables: BTreeMap<u64, BTreeSet<i64>>,
     /// The first finding, which is most likely the cause of the other findings.
     pub(crate) first: Option<Finding>,
@@ -290,9 +291,9 @@ impl<'image> Walker<'image> {
         }
     }
 
-    /// Analyzes a call of a function that is already being walked. The result of the inner call may depend on every
-    /// secret. The outer walk reports the findings of the function. The report is complete only if the inner call adds
-    /// no secret argument.
+    /// Analyzes a recursive call of a function whose analysis is in progress. The result of the inner call may depend
+    /// on every secret. The analysis of the outer call reports the findings of the function. The report is complete
+    /// only if the outer call has the same secret arguments.
     fn recursion(&self, start: u64, mut state: State, covered: bool) -> Outcome {
         if !covered {
             return self.lost(start, state, "recursion on new secrets");
@@ -331,7 +332,7 @@ impl<'image> Walker<'image> {
 
 /// Restores the stack pointer after a stack probe. A function with a large frame touches this frame page by page in a
 /// loop `sub rsp, 4096; ...; cmp rsp, r11; jne`. After the loop, `rsp` and the other register are equal. Without this
-/// rule for stack probes, the audit would lose the stack pointer.
+/// rule, the audit would no longer know the value of the stack pointer.
 fn end_of_probe(graph: &Graph, jump: &Instruction, state: &mut State) {
     let before = graph.instructions.range(..jump.ip()).next_back();
     if let Some((_, compare)) = before

@@ -12,7 +12,7 @@ enum Group {
     Ours,
 }
 
-/// Reports the faults in the imports among these items, and in the modules among these items.
+/// Reports faults in the imports of this list of items, and in the imports inside the modules of the list.
 pub(crate) fn faults(items: &[Item], source: &str) -> Vec<String> {
     let lines: Vec<&str> = source.lines().collect();
     let mut faults = Vec::new();
@@ -67,7 +67,7 @@ fn first_line(attributes: &[Attribute], span: Span) -> usize {
     attributes.iter().map(|attribute| attribute.span().start().line).chain([span.start().line]).min().unwrap_or(1)
 }
 
-/// The name of a module that this item declares. The path of an import may start with this name.
+/// The name of a module that this item declares. An import of this module may begin with this name.
 fn module(item: &Item) -> Option<String> {
     match item {
         Item::Mod(module) => Some(module.ident.to_string()),
@@ -81,14 +81,14 @@ fn group(import: &ItemUse, modules: &[String]) -> Group {
         "std" | "core" | "alloc" => Group::Std,
         "crate" | "self" | "super" => Group::Ours,
         root if root.starts_with("deadpan") || modules.iter().any(|module| module == root) => Group::Ours,
-        // The first name is a type of this crate whose variants are imported. The name cannot be a crate, because names
-        // of crates are in lower case.
+        // The first name is a type, whose variants are imported. The first name cannot be a crate, because names of
+        // crates are in lower case.
         root if root.starts_with(char::is_uppercase) => Group::Ours,
         _ => Group::Crates,
     }
 }
 
-/// The first name of a path. If there are several paths in braces, the function uses the first path.
+/// The first name of a path. If there are several paths in braces, the first path is used.
 fn root(tree: &UseTree) -> String {
     match tree {
         UseTree::Path(path) => path.ident.to_string(),

@@ -1,7 +1,7 @@
-//! Checks that scripts install only pinned packages from the network. A package is pinned by its version and, if the
-//! package manager supports checksums, by its checksums.
+//! Checks that scripts install only pinned packages from the network. A package is pinned if the command states its
+//! version and, if the package manager supports checksums, its checksums.
 
-/// Reports the commands of a shell script that install a package without a pin.
+/// Reports the commands of a shell script that install a package without a fixed version.
 pub(crate) fn faults(script: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let mut lines = (1..).zip(script.lines());
@@ -32,7 +32,7 @@ fn fault(command: &str) -> Option<&'static str> {
     }
     words.iter().enumerate().find_map(|(place, word)| {
         let program = word.rsplit('/').next().unwrap_or_default();
-        // In `--option=value`, only the name of the option is compared.
+        // For an argument `--option=value`, only the part before `=` is compared.
         let rest = words[place + 1..].iter().map(|word| word.split_once('=').map_or(*word, |(name, _)| name));
         let has = |wanted: &[&str]| rest.clone().any(|word| wanted.contains(&word));
         match program {

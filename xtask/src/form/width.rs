@@ -6,7 +6,7 @@ use proc_macro2::{TokenStream, TokenTree};
 
 const COLUMNS: usize = 120;
 
-/// Reports the lines of `source` that are too wide. Two kinds of lines are exempt: lines inside `strings`, and lines
+/// Reports the lines of `source` that are too wide. Two kinds of lines may be wider: lines inside `strings`, and lines
 /// with a word that is too long for any line, such as a web address.
 pub(crate) fn faults<'a>(source: &'a str, strings: &'a [RangeInclusive<usize>]) -> impl Iterator<Item = String> + 'a {
     let lines = (1..).zip(source.lines());
@@ -39,7 +39,7 @@ fn collect(tokens: TokenStream, strings: &mut Vec<RangeInclusive<usize>>) {
                 let span = literal.span();
                 let (first, last) = (span.start().line, span.end().line);
                 let text = literal.to_string();
-                // A string with `\` at the ends of its lines can be broken anywhere, but a raw string cannot. The
+                // A string with `\` at the ends of its lines can be broken at any point, but a raw string cannot. The
                 // parser also returns doc comments as literals; each of these literals is one line or a block comment.
                 if first < last && (text.starts_with('r') || text.starts_with("br")) {
                     strings.push(first..=last);

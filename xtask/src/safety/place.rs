@@ -5,7 +5,7 @@ use std::path::Path;
 /// Modules that may contain `unsafe`: CPU back ends, the optimization barrier, wiping, the interface to C, and tests.
 const MODULES: [&str; 5] = ["imp", "barrier", "wipe", "ffi", "tests"];
 
-/// Whether this file may contain `unsafe`. The path starts at the workspace's root.
+/// Whether this file may contain `unsafe`. The path is relative to the workspace's root.
 pub(crate) fn is_allowed(file: &Path) -> bool {
     let mut parts: Vec<&str> = file.iter().filter_map(|part| part.to_str()).collect();
     let name = parts.pop().unwrap_or_default();

@@ -54,7 +54,7 @@ struct Scan<'source> {
     /// The first lines of the enclosing statements and constants. A comment above one of these lines also applies to
     /// the code inside.
     anchors: Vec<usize>,
-    /// Whether the code is inside an `impl` of a trait, or inside a trait whose own `# Safety` section covers its
+    /// Whether the code is inside an `impl` of a trait, or inside a trait whose own `# Safety` section applies to its
     /// functions.
     owed_elsewhere: bool,
     found: Vec<(usize, &'static str)>,
@@ -100,8 +100,8 @@ impl Scan<'_> {
         [line, self.statement_start(line), around].iter().any(|&line| self.commented(line, words))
     }
 
-    /// Whether the comment that ends right above `line` has one of `words`. Attributes may stand between the comment
-    /// and `line`. On the line of the `unsafe`, a comment `/* SAFETY: */` also counts.
+    /// Whether the comment directly above `line` contains one of `words`. Attributes may stand between the comment and
+    /// `line`. A comment `/* SAFETY: */` on the same line before `unsafe` is accepted as well.
     fn commented(&self, line: usize, words: &[&str]) -> bool {
         let says = |text: &str| words.iter().any(|word| text.contains(word));
         let same_line = self.lines.get(line - 1).and_then(|text| text.split("unsafe").next());
@@ -196,7 +196,7 @@ fn kind_by_tokens(after: &[TokenTree]) -> Option<Kind> {
                     name => (!word(name).starts_with('(')).then_some(Kind::Function),
                 }
             }
-            // In `unsafe $block`, the macro's caller supplies the braces.
+            // For `unsafe $block`, the braces are in the argument of the macro.
             "$" => Some(Kind::Block),
             _ => None,
         },

@@ -19,7 +19,7 @@ type Target struct {
 	Each func(path string, kind int32, size uint64) int32
 }
 
-// C code gets a number instead of a pointer to a target, so that the garbage collector knows all pointers.
+// C code gets a number and not a pointer to a Target, because the garbage collector does not see pointers in C memory.
 var (
 	targets sync.Map // of uintptr to *Target
 	last    atomic.Uintptr

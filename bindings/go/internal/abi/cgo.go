@@ -249,7 +249,6 @@ func bytes(slice []byte) *C.uint8_t {
 	return (*C.uint8_t)(unsafe.SliceData(slice))
 }
 
-// out returns a C pointer to a handle, and count returns a C pointer to a length.
 func out(handle *Handle) *C.uintptr_t {
 	return (*C.uintptr_t)(unsafe.Pointer(handle))
 }

@@ -2,6 +2,6 @@
 
 package abi
 
-// The name does not exist. The undefined name is the text of a compiler error: the build tag deadpan_cgo needs
+// The name does not exist. The compiler prints the undefined name in its error message: the build tag deadpan_cgo needs
 // CGO_ENABLED=1.
 var _ = the_build_tag_deadpan_cgo_needs_CGO_ENABLED_1

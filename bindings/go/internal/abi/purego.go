@@ -86,8 +86,8 @@ var (
 	cEach   = sync.OnceValue(func() uintptr { return callbackTo(onEach) })
 )
 
-// The pragma keeps the values at the addresses alive and on the heap until the call returns. The pragma works only for
-// conversions in the argument list of the call itself.
+// The pragma keeps the values, whose addresses are the arguments, alive and on the heap until the call returns. The
+// pragma works only for conversions in the argument list of the call itself.
 //
 //go:uintptrescapes
 func call(function *symbol, arguments ...uintptr) int32 {

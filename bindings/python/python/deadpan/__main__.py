@@ -7,7 +7,7 @@ from deadpan import _native
 
 
 def main():
-    # With Python's own signal handlers, a waiting command would not get the signal.
+    # With Python's own signal handlers, a signal would not interrupt a command that waits.
     for number in (signal.SIGINT, signal.SIGXFSZ):
         if signal.getsignal(number) is not signal.SIG_IGN or number == signal.SIGXFSZ:
             signal.signal(number, signal.SIG_DFL)

@@ -16,8 +16,8 @@ import types
 
 from deadpan import _native
 
-# The lab starts this program as its worker. The program passes its pipes to the process that called the lab, because
-# that process has the function.
+# The lab starts this program as its worker. The program sends its pipes to the process that called the lab, because
+# that process has the measured function.
 _RELAY = (
     "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); "
     "socket.send_fds(s, [b'x'], [0, 1]); s.recv(1)"

@@ -79,7 +79,7 @@ class Reader(io.BufferedReader):
         return self.raw.length
 
     def __bool__(self):
-        # Without this method, an empty file object would count as false, because it has a length.
+        # Without this method, an empty file object would be false in conditions, because it has a length.
         return True
 
     def __del__(self):
@@ -93,7 +93,7 @@ class Reader(io.BufferedReader):
     def read(self, size=-1, /):
         """Reads and returns ``size`` bytes, or all that are left. Returns fewer only at the end."""
         if size is None or size < 0:
-            # With a size, the base class reads the bytes directly into the result.
+            # If the size is given, the base class reads the bytes directly into the result.
             size = max(len(self) - self.tell(), 0)
         return super().read(size)
 
@@ -234,8 +234,8 @@ class Writer(io.BufferedIOBase):
         raise _no_copy(self)
 
     def _dealloc_warn(self, source):
-        # A wrapper in C calls this method when the wrapper is collected. The wrapper then calls `close` and ignores the
-        # exception.
+        # A wrapper in C calls this method when the garbage collector frees the wrapper. The wrapper then calls `close`
+        # and ignores the exception.
         if self._native is not None and not self._within:
             _forgotten(source, "the sealed data are cut short")
 

@@ -25,14 +25,15 @@ __all__ = ["open", "seal"]
 
 # The exception for each exit code of the command line. All other codes become OSError.
 _ERRORS = {1: Error, 2: ValueError, 3: NoKeyError, 5: SignatureError}
-# If the machine or the process of a share is lost, Ray runs the share again up to this number of times.
+# If the machine or process of a share (a part of the job) is lost, Ray runs the share again up to this number of times.
 _RETRIES = 5
-# If one share fails, the other shares get this number of seconds to end by themselves.
+# If one share (a part of the job) fails, the other shares get this number of seconds to end by themselves.
 _GRACE = 2
 # The largest number of failed objects that a report names. The limit keeps the result of a task small for any number of
 # objects.
 _NAMED = 100
-# Objects of at least _LONG bytes may be made by several shares. A report lists at most _LISTED of these objects.
+# Several shares (parts of the job) may make one object of at least _LONG bytes. A report lists at most _LISTED of these
+# objects.
 _LONG, _LISTED = 64 << 20, 10_000
 
 
@@ -114,7 +115,7 @@ def _job(verb, words, src, dest, job_key, shards, engine, address):
         job_key, reports = _shares(words, os.fspath(src), job_key, shards, address)
     else:
         raise ValueError(f"there is no engine {engine!r}\nchoose 'ray' or 'local'")
-    # The last pass does the remaining work, such as objects that failed in a share.
+    # The last pass does the remaining work, such as objects that failed in a part of the job.
     last = _run([*words, *_key(job_key), "--", os.fspath(src)], os.getcwd())
     summary = _sum(reports, last)
     if last["exit"]:
@@ -170,8 +171,8 @@ def _shares(words, src, job_key, shards, address):
             ray.shutdown()
         elif pending:
             # If a task ends at the moment when it is canceled, Ray can end this process (seen with Ray 2.60). Shares
-            # that fail for the same reason end at about the same time, so this code waits before it cancels the other
-            # tasks.
+            # (parts of the job) that fail for the same reason end at about the same time, so this code waits before it
+            # cancels the other tasks.
             _, left = ray.wait(list(pending), num_returns=len(pending), timeout=_GRACE)
             for task in left:
                 ray.cancel(task, force=True)
@@ -260,7 +261,7 @@ def _sum(reports, last):
         return None
     counted = [report for report in (*reports, last) if report["summary"]]
     made, moved = (sum(report["summary"][name] for report in counted) for name in ("made", "bytes"))
-    # If two shares find all parts of a long object at the same moment, both shares count the object.
+    # If two shares (parts of the job) complete the same long object at the same moment, both shares count the object.
     seen = set()
     for report in counted:
         twice = seen & report["long"].keys()
@@ -294,7 +295,7 @@ def _error(report, summary):
     return error
 
 
-# The note that `deadpan seal` prints without --json: crates/cli/src/command/many/job_report.rs.
+# The note that `deadpan seal` prints without --json comes from crates/cli/src/command/many/job_report.rs.
 _FOREIGN = (
     "note: this job has not made the results that were there already, and they may be sealed for others: "
     "deadpan inspect shows the recipients, and deadpan rewrap --recursive changes them"

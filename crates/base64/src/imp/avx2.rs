@@ -18,7 +18,7 @@ use crate::Alphabet;
 /// `source` is readable for `length` bytes, `target` is writable for `total` bytes, and the CPU has AVX2.
 #[target_feature(enable = "avx2")]
 pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: the caller promises what the called function requires.
     unsafe { vector::encode::<__m256i>(alphabet, source, length, target, total) }
 }
 
@@ -28,11 +28,11 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
 /// `source` is readable for `length` symbols, `target` is writable for the decoded bytes, and the CPU has AVX2.
 #[target_feature(enable = "avx2")]
 pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: the caller promises what the called function requires.
     unsafe { vector::decode::<__m256i>(alphabet, source, length, target) }
 }
 
-/// Shifts words of 32 bits. Bits cross from one byte into the next, and the caller masks these bits.
+/// Shifts words of 32 bits. Some bits move from one byte into the next byte, and the caller masks these bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn shift_right_4(vector: __m256i) -> __m256i {
@@ -131,7 +131,7 @@ impl Vector for __m256i {
     #[inline(always)]
     unsafe fn spread_quick() -> Self {
         // SAFETY: the caller makes sure that the CPU has the instruction. In the first half of the register, the twelve
-        // bytes begin at byte four. In the second half, the twelve bytes begin at the start.
+        // bytes begin at byte four. In the second half, the twelve bytes begin at byte zero.
         unsafe {
             let spread = _mm_loadu_si128(vector::SPREAD.as_ptr().cast());
             _mm256_set_m128i(spread, _mm_add_epi8(spread, _mm_set1_epi8(4)))

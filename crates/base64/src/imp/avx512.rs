@@ -1,8 +1,8 @@
-//! Encodes and decodes 64 symbols in a step. The alphabet is kept in registers. The kernel loads and stores the last,
+//! Encodes and decodes 64 symbols at a time. The alphabet is kept in registers. The kernel loads and stores the last,
 //! incomplete vector under a mask.
 //!
 //! `vpermb` and `vpermi2b` look bytes up in registers, so that no address depends on a secret. For inputs below a
-//! kilobyte, every step loads and stores one vector. For longer inputs, either the loads or the stores are first
+//! kilobyte, one vector at a time is loaded and stored. For longer inputs, either the loads or the stores are first
 //! aligned to cache lines, since an access that straddles two lines costs double. Then four decoded vectors are packed
 //! into three full vectors. The module `memory` decides how large outputs are written.
 
@@ -24,7 +24,7 @@ const SYMBOLS: usize = 64;
 const BYTES: usize = 48;
 /// The number of vectors in one round of the main loops.
 const ROUND: usize = 4;
-/// From this input size on, accesses are aligned to cache lines and made in rounds of four vectors.
+/// For inputs of at least this size, accesses are aligned to cache lines and made in rounds of four vectors.
 const LONG: usize = 1 << 10;
 /// `a | b | c`
 const OR3: i32 = 0b1111_1110;
@@ -137,7 +137,8 @@ impl Avx512Encoder {
 /// The registers that decoding needs, and the flaws found so far.
 struct Avx512Decoder {
     values: [__m512i; 2],
-    /// Two registers, used in turn. With only one register for flaws, every step would wait for the previous step.
+    /// Two registers, used in turn. With only one register for flaws, each vector would have to wait for the previous
+    /// vector.
     flaws: [__m512i; 2],
 }
 
@@ -191,7 +192,7 @@ impl Avx512Decoder {
 /// of this function.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: the caller promises what the called function requires.
     unsafe {
         if length >= LONG {
             encode_long(alphabet, source, length, target, total);
@@ -210,8 +211,8 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
 unsafe fn encode_short(encoder: &Avx512Encoder, source: *const u8, length: usize, target: *mut u8, total: usize) {
     let (mut read, mut written) = (0, 0);
     // SAFETY: every access below stays inside `length` bytes of input and `total` bytes of output. A full load reads 64
-    // bytes, of which 48 are used. So the loops run only while 16 more bytes are left. Masked accesses touch only the
-    // lanes that their mask admits.
+    // bytes, of which 48 are used. So the loops run only while at least 64 bytes of input are left. Masked accesses
+    // touch only the lanes that their mask admits.
     unsafe {
         while length - read >= SYMBOLS {
             let bytes = _mm512_loadu_si512(source.add(read).cast());
@@ -250,7 +251,7 @@ unsafe fn encode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
             read = written / 4 * 3;
             store(target, written, encoder.step(load(source, read, 0)));
         }
-        // The last load of a round takes 16 bytes more than it uses.
+        // The last load of a round loads 16 bytes that the round does not use.
         let rounds = (length - read - 16) / (ROUND * BYTES);
         let (from, to) = (source.add(read), target.add(written));
         match Writing::for_length(length, to) {
@@ -303,7 +304,7 @@ unsafe fn encode_rounds(
 /// features of this function.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: the caller promises what the called function requires.
     unsafe {
         if length >= LONG && apart(source, length, target, bytes_for(length)) {
             decode_long(alphabet, source, length, target)
@@ -357,8 +358,8 @@ unsafe fn decode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
     // SAFETY: as in `decode`.
     unsafe {
         // For data in the caches, loads that straddle cache lines limit this loop. For larger data, stores that bypass
-        // the caches must be aligned. Three is invertible modulo 64, so that at most 63 groups bring the output to a
-        // cache line.
+        // the caches must be aligned. Three is invertible modulo 64, so the output is aligned to a cache line after at
+        // most 63 groups of three bytes.
         let groups =
             if Writing::is_past(length) { target.align_offset(64) * 43 % 64 } else { source.align_offset(64) / 4 };
         while read < groups * 4 {

@@ -7,7 +7,7 @@ use deadpan_ct::cpu::{Level, level};
 const ONES: u64 = 0x0101_0101_0101_0101;
 const TOPS: u64 = 0x8080_8080_8080_8080;
 
-/// The number of bytes in a step: enough to fill the widest vector.
+/// The number of bytes that are processed at a time: enough to fill the widest vector.
 const STEP: usize = 32;
 
 /// Encodes each byte of `input` into a pair of digits.

@@ -14,8 +14,8 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 /// The top bit of every byte.
 const TOPS: u64 = 0x8080_8080_8080_8080;
 
-/// The number of words in a step, and the number of their symbols and bytes. The words fill the widest vector that the
-/// compiler may choose.
+/// The number of words that are processed at a time, and the number of their symbols and bytes. The words fill the
+/// widest vector that the compiler may choose.
 const WORDS: usize = 8;
 const SYMBOLS: usize = 8 * WORDS;
 const BYTES: usize = 6 * WORDS;
@@ -27,8 +27,8 @@ const fn reaches(word: u64, limit: u8) -> u64 {
 }
 
 /// Returns an offset for each byte of `word`. The range of the byte determines the offset, and each range is given as
-/// (lower limit, offset). All numbers are below 128. Each limit that a byte reaches replaces its offset with an XOR
-/// under a mask of seven bits. A subtraction makes this mask from a top bit.
+/// (lower limit, offset). All numbers are below 128. If a byte reaches a limit, an XOR under a mask of seven bits
+/// replaces the byte's offset with the offset of this limit. A subtraction makes this mask from a top bit.
 #[inline(always)]
 const fn climb<const N: usize>(word: u64, first: u8, ladder: [(u8, u8); N]) -> u64 {
     let mut offset = ONES * first as u64;
@@ -63,7 +63,7 @@ fn to_symbols(alphabet: Alphabet, values: u64) -> u64 {
 fn to_values(alphabet: Alphabet, bytes: u64) -> (u64, u64) {
     let (c62, c63) = (alphabet.sixty_two(), alphabet.sixty_three());
     let low = bytes & !TOPS;
-    // A byte between two ranges of symbols counts as bad, so its offset does not matter.
+    // A byte between two ranges of symbols is reported as bad, so its offset does not matter.
     let inside = |from: u8, to: u8| reaches(low, from) & !reaches(low, to + 1);
     let good = inside(b'0', b'9') | inside(b'A', b'Z') | inside(b'a', b'z') | inside(c62, c62) | inside(c63, c63);
     let [digits, upper, lower] = [(b'0', offset(b'0', 52)), (b'A', offset(b'A', 0)), (b'a', offset(b'a', 26))];
@@ -111,7 +111,7 @@ fn encode_step(alphabet: Alphabet, bytes: &[u8; BYTES + 2]) -> [u8; SYMBOLS] {
     symbols
 }
 
-/// Decodes one step, writes two zero bytes after it, and returns the flaws.
+/// Decodes `SYMBOLS` symbols, adds two zero bytes after the decoded bytes, and returns the flaws.
 #[inline(always)]
 fn decode_step(alphabet: Alphabet, symbols: &[u8; SYMBOLS]) -> ([u8; BYTES + 2], u64) {
     let mut words = [0; WORDS];
@@ -137,8 +137,8 @@ fn decode_step(alphabet: Alphabet, symbols: &[u8; SYMBOLS]) -> ([u8; BYTES + 2],
 /// `source` is readable for `length` bytes, and `target` is writable for `total` bytes.
 pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     let (mut read, mut written) = (0, 0);
-    // SAFETY: the loop makes a whole step only while the bytes of the step and two more bytes are left. The remaining
-    // bytes go through an array, and exactly the remaining length is copied into and out of the array.
+    // SAFETY: the loop continues only while `BYTES` bytes and two more bytes are left. The remaining bytes go through
+    // an array, and exactly the remaining length is copied into and out of the array.
     unsafe {
         while length - read >= BYTES + 2 {
             let bytes = source.add(read).cast::<[u8; BYTES + 2]>().read();

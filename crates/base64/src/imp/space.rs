@@ -67,8 +67,8 @@ pub fn is_space(byte: u8) -> Choice {
 /// `source` is readable and `target` is writable for `length` bytes. If the two ranges overlap, `target` does not begin
 /// after `source`.
 unsafe fn squeeze_raw(source: *const u8, length: usize, target: *mut u8) -> usize {
-    // SAFETY: the caller's promise is passed on, and `level` returns a level only if the CPU and the operating system
-    // support it.
+    // SAFETY: the caller promises what the kernels require, and `level` returns a level only if the CPU and the
+    // operating system support it.
     unsafe {
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         if level() == Level::Avx512 {

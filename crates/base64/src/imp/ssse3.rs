@@ -16,7 +16,7 @@ use crate::Alphabet;
 /// `source` is readable for `length` bytes, `target` is writable for `total` bytes, and the CPU has SSSE3.
 #[target_feature(enable = "ssse3")]
 pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: the caller promises what the called function requires.
     unsafe { vector::encode::<__m128i>(alphabet, source, length, target, total) }
 }
 
@@ -26,11 +26,11 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
 /// `source` is readable for `length` symbols, `target` is writable for the decoded bytes, and the CPU has SSSE3.
 #[target_feature(enable = "ssse3")]
 pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: the caller promises what the called function requires.
     unsafe { vector::decode::<__m128i>(alphabet, source, length, target) }
 }
 
-/// Shifts words of 32 bits. Bits cross from one byte into the next, and the caller masks these bits.
+/// Shifts words of 32 bits. Some bits move from one byte into the next byte, and the caller masks these bits.
 #[inline]
 #[target_feature(enable = "ssse3")]
 fn shift_right_4(vector: __m128i) -> __m128i {
@@ -120,8 +120,8 @@ impl Vector for __m128i {
 
     #[inline(always)]
     unsafe fn load_quick(from: *const u8) -> Self {
-        // SAFETY: the caller promises that the bytes that `load_bytes` reads are valid. At this width, no other load
-        // needs fewer instructions.
+        // SAFETY: the caller promises that the bytes that `load_bytes` reads are valid. For vectors of 16 bytes, no
+        // other load needs fewer instructions.
         unsafe { Self::load_bytes(from) }
     }
 

@@ -36,8 +36,8 @@ fn backends() -> Vec<Backend> {
 }
 
 const ALPHABETS: [Alphabet; 2] = [Alphabet::Standard, Alphabet::UrlSafe];
-/// Lengths near every step of every back end, lengths near the size from which outputs are aligned, and a few long
-/// lengths.
+/// Lengths at which the back ends change between full and incomplete vectors, lengths near 1024 bytes (longer outputs
+/// are aligned), and a few long lengths.
 const LENGTHS: [(usize, usize); 3] = [(0, 300), (1000, 1100), (4090, 4100)];
 
 fn lengths() -> impl Iterator<Item = usize> {

@@ -7,8 +7,8 @@ use super::{Flaws, bytes_for, fill_up, symbols_for};
 use crate::Alphabet;
 use deadpan_ct::Wipe;
 
-/// A register of 16 or 32 bytes. Shuffles and table lookups work on each group of 16 bytes separately, and so does the
-/// code below.
+/// A register of 16 or 32 bytes. Shuffles and table lookups work on each group of 16 bytes separately, and the code
+/// that uses this trait does so too.
 ///
 /// # Safety
 /// Each function is an instruction, and the caller makes sure that the CPU has this instruction. Loads and stores
@@ -77,13 +77,14 @@ struct Rows {
     /// half.
     misfits: [u8; 16],
     /// The offset from a symbol to its value, for each upper half of a symbol. The symbol for 63 shares its upper half
-    /// with other symbols. The number of its row is therefore this upper half with the top bit flipped.
+    /// with other symbols. So the entry for the symbol for 63 has another number: this upper half with the top bit
+    /// flipped.
     to_value: [u8; 16],
     /// The symbol for 63.
     odd_one: u8,
 }
 
-/// The bit of each upper half of a byte. All upper halves that occur in no symbol share one bit.
+/// For each upper half of a byte, its bit in `misfits`. All upper halves that occur in no symbol share one bit.
 const BIT_OF_UPPER: [u8; 16] =
     [0x40, 0x40, 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40];
 
@@ -188,23 +189,24 @@ impl<V: Vector> VectorEncoder<V> {
             let first_and_third = spread.and(self.upper).multiply_high(self.upper_factors);
             let second_and_fourth = spread.and(self.lower).multiply_low(self.lower_factors);
             let values = first_and_third.or(second_and_fourth);
-            // Saturation leaves 0 for letters, and 1 to 12 for other symbols. The comparison gives -1 for every value
-            // that is not a capital. Subtracting -1 moves this value up one row.
+            // The saturating subtraction gives 0 for letters, and 1 to 12 for other symbols. The comparison gives -1
+            // for every value that is not a capital. Subtracting -1 adds one to the row of every value that is not a
+            // capital.
             let row = values.subtract_saturating(self.fifty_one).subtract(values.greater(self.twenty_five));
             values.add(self.offsets.shuffle(row))
         }
     }
 
-    /// Encodes at most one step through an array. Exactly `count` bytes are copied into the array, and exactly the
-    /// symbols of these bytes are copied out of the array.
+    /// Encodes at most one vector, with an array for its bytes and symbols. Exactly `count` bytes are copied into the
+    /// array, and exactly the symbols of these bytes are copied out of the array.
     ///
     /// # Safety
     /// `source` is readable for `count` bytes, `target` is writable for the encoded symbols, and `count` is at most the
-    /// bytes of one step.
+    /// number of bytes that one vector encodes.
     #[inline(always)]
     unsafe fn edge(&self, source: *const u8, count: usize, target: *mut u8) {
         let mut edge = [0_u8; 32];
-        // SAFETY: the array is as long as the widest step reads and writes.
+        // SAFETY: the array is at least as long as the loads and stores of a vector.
         unsafe {
             edge.as_mut_ptr().copy_from_nonoverlapping(source, count);
             self.step(V::load_bytes(edge.as_ptr())).store(edge.as_mut_ptr());
@@ -270,23 +272,24 @@ impl<V: Vector> VectorDecoder<V> {
         }
     }
 
-    /// Decodes at most one step through an array. Returns the bits left over after the last byte.
+    /// Decodes at most one vector, with an array for its symbols and bytes. Returns the bits left over after the last
+    /// byte.
     ///
     /// # Safety
     /// `source` is readable for `count` symbols, `target` is writable for the decoded bytes, and `count` is at most the
-    /// symbols of one step.
+    /// number of symbols in one vector.
     #[inline(always)]
     unsafe fn edge(&mut self, source: *const u8, count: usize, target: *mut u8) -> u64 {
         // The array is filled up with the symbol for zero, so that the byte after the last decoded byte holds only the
         // left-over bits.
         let mut edge = [b'A'; 32];
-        // SAFETY: the array is as long as the widest step reads and writes.
+        // SAFETY: the array is at least as long as the loads and stores of a vector.
         unsafe {
             edge.as_mut_ptr().copy_from_nonoverlapping(source, count);
             self.step(V::load(edge.as_ptr())).store_bytes(edge.as_mut_ptr());
             target.copy_from_nonoverlapping(edge.as_ptr(), bytes_for(count));
         }
-        // A whole step leaves no trailing bits, because `gather` writes zeros after its bytes.
+        // If the vector is full, no trailing bits are found, because `gather` writes zeros after its bytes.
         let trailing = u64::from(edge[bytes_for(count)]);
         edge.wipe();
         trailing
@@ -317,12 +320,12 @@ pub(super) unsafe fn encode<V: Vector>(
 ) {
     let (mut read, mut written) = (0, 0);
     let bytes = V::SYMBOLS / 4 * 3;
-    // SAFETY: a step runs only while at least as many bytes are left as the step reads. The stores of `step` and `edge`
-    // write only the symbols of their own input.
+    // SAFETY: the loops continue only while at least as many bytes are left as one iteration reads. The stores of
+    // `step` and `edge` write only the symbols of their own input.
     unsafe {
         let encoder = VectorEncoder::<V>::new(alphabet);
         if length >= 4 * bytes + V::REACH {
-            // The first step is made alone, since the quick loads read a few bytes before their input.
+            // The first vector is encoded alone, since the quick loads read a few bytes before their input.
             encoder.step(V::load_bytes(source)).store(target);
             (read, written) = (bytes, V::SYMBOLS);
             while length - read >= 3 * bytes + V::REACH {
@@ -366,9 +369,9 @@ pub(super) unsafe fn decode<V: Vector>(alphabet: Alphabet, source: *const u8, le
     let (mut read, mut written) = (0, 0);
     let bytes = V::SYMBOLS / 4 * 3;
     let mut trailing = 0;
-    // SAFETY: loads are exact. A store writes `SYMBOLS` bytes, of which a quarter is garbage. A store happens only
-    // while at least `SYMBOLS / 2` further symbols are left, and the bytes of these symbols overwrite the garbage. The
-    // function `edge` writes only its own bytes.
+    // SAFETY: loads are exact. A store writes `SYMBOLS` bytes, and a quarter of these bytes are garbage. A store
+    // happens only while at least `SYMBOLS / 2` further symbols are left, and the bytes of these symbols overwrite the
+    // garbage. The function `edge` writes only its own bytes.
     unsafe {
         let mut decoder = VectorDecoder::<V>::new(alphabet);
         while length - read >= 4 * V::SYMBOLS + V::SYMBOLS / 2 {

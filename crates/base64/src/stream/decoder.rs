@@ -35,7 +35,7 @@ impl Decoder {
     /// white space if it is skipped, and the block of the first flaw.
     ///
     /// # Errors
-    /// If a block is not valid. After such an error, every later call fails as well.
+    /// If a block is not valid. After an error, every later call fails as well.
     pub fn push(&mut self, input: &[u8]) -> Result<(usize, &[u8]), Error> {
         if self.failed {
             return Err(Error::Invalid);
@@ -44,8 +44,7 @@ impl Decoder {
         if full { self.open().judge().map(|bytes| (taken, bytes)) } else { Ok((taken, &[])) }
     }
 
-    /// Decodes the symbols that are left, and returns their bytes. After success, the decoder can be used for another
-    /// text.
+    /// Decodes the remaining symbols, and returns their bytes. After success, the decoder can be used for another text.
     ///
     /// # Errors
     /// If the end of the text is not valid, or if an earlier block was not valid.
@@ -58,7 +57,7 @@ impl Decoder {
 
     /// Takes symbols until the block is full *and* more input follows. Only the first symbol after the block shows that
     /// the block is not the last block of the text, which may contain `=`. Returns how many bytes were taken, and
-    /// whether a full block is ready that is not the last block.
+    /// whether the block is full and is not the last block.
     pub(crate) fn fill(&mut self, input: &[u8]) -> (usize, bool) {
         let mut taken = 0;
         while taken < input.len() {
@@ -90,7 +89,7 @@ impl Decoder {
         Opened { decoder: self, good, length: BLOCK_BYTES }
     }
 
-    /// Decodes the symbols that are left, which are the end of the text.
+    /// Decodes the remaining symbols, which are the end of the text.
     pub(crate) fn close(&mut self) -> Opened<'_> {
         let rest = core::mem::take(&mut self.filled);
         let (good, length) = self.codec.open_in_place(&mut self.symbols[..rest]);
@@ -124,7 +123,7 @@ impl<'a> Opened<'a> {
 }
 
 impl core::fmt::Debug for Decoder {
-    /// Does not show the symbols, since logs are public.
+    /// The debug output does not contain the symbols, since logs are public.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Decoder").field("codec", &self.codec).finish_non_exhaustive()
     }

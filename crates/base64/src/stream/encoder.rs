@@ -4,8 +4,8 @@ use super::{BLOCK, BLOCK_BYTES};
 use crate::{Base64, imp};
 use deadpan_ct::Wiped;
 
-/// The number of symbols at the end of each block that a writer keeps back. The text written so far then ends with one
-/// symbol after whole groups of four, and no rule for `=` allows such a text.
+/// The number of symbols that a writer does not write yet at the end of each block. The text written so far then has
+/// one symbol more than a multiple of four, and no rule for `=` allows such a text.
 pub(crate) const HELD: usize = 3;
 
 /// Collects bytes and returns symbols in blocks. The symbols of each block are a valid text by themselves, but only
@@ -25,7 +25,7 @@ pub struct Encoder {
     codec: Base64,
     bytes: Wiped<[u8; BLOCK_BYTES]>,
     filled: usize,
-    /// A block of symbols, after the symbols that a writer has kept back from the block before.
+    /// A block of symbols, after the symbols of the previous block that a writer has not written yet.
     symbols: Wiped<[u8; HELD + BLOCK]>,
 }
 
@@ -43,7 +43,7 @@ impl Encoder {
         (taken, imp::text(&self.symbols[HELD..][..made]))
     }
 
-    /// Encodes the bytes that are left, and returns their symbols, with `=` if the codec writes `=`. Afterwards, the
+    /// Encodes the remaining bytes, and returns their symbols, with `=` if the codec writes `=`. Afterwards, the
     /// encoder can be used for another text.
     pub fn finish(&mut self) -> &str {
         let made = self.close();
@@ -89,7 +89,7 @@ fn encode(codec: Base64, bytes: &[u8], symbols: &mut [u8]) -> usize {
 }
 
 impl core::fmt::Debug for Encoder {
-    /// Does not show the bytes, since logs are public.
+    /// The debug output does not contain the bytes, since logs are public.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Encoder").field("codec", &self.codec).finish_non_exhaustive()
     }

@@ -73,7 +73,7 @@ impl<W: Write> Sink<W> {
     }
 }
 
-/// Shows neither the data nor the inner reader or writer, since logs are public.
+/// The debug output contains neither the data nor the inner reader or writer, since logs are public.
 macro_rules! closed {
     ($($name:ident)*) => { $(
         impl<T> core::fmt::Debug for $name<T> {
@@ -93,7 +93,7 @@ impl<W: Write> core::fmt::Debug for EncodeWriter<W> {
 
 /// A writer that encodes the bytes written to it. Only [`finish`](EncodeWriter::finish) completes the text. If `finish`
 /// is not called, because of `?`, a panic or a mistake, the text is cut short. Readers can see that the text is cut
-/// short: it has one symbol after whole groups of four, and no rule for `=` allows such a text. Decoders refuse the
+/// short: it has one symbol more than a multiple of four, and no rule for `=` allows such a text. Decoders refuse the
 /// text, except decoders that drop left-over symbols, such as the decoder of Node.js.
 ///
 /// ```
@@ -108,7 +108,7 @@ impl<W: Write> core::fmt::Debug for EncodeWriter<W> {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
-/// So that an unfinished text is never valid, the writer keeps back three symbols until more symbols follow, and
+/// An unfinished text is never valid, because the writer keeps back three symbols until more symbols follow, and
 /// [`Drop`] writes one symbol if no symbols were written yet. The inner writer may still cut the text at another place
 /// if the inner writer fails or loses its own buffer. The inner writer must block: after a failure, its output is
 /// incomplete, and every further call fails too.
@@ -149,15 +149,15 @@ impl<W: Write> Write for EncodeWriter<W> {
         Ok(taken)
     }
 
-    /// Flushes the inner writer. Symbols that wait for more bytes are not written.
+    /// Flushes the inner writer. Data that the encoder still collects for the next block are not written.
     fn flush(&mut self) -> io::Result<()> {
         self.sink.flush()
     }
 }
 
 impl<W: Write> Drop for EncodeWriter<W> {
-    /// Without [`finish`](EncodeWriter::finish), leaves a text that is not valid. An empty text would be valid, so one
-    /// symbol is written.
+    /// If [`finish`](EncodeWriter::finish) was not called, the text that was written is not valid. If nothing was
+    /// written, one symbol is written, because an empty text would be valid.
     fn drop(&mut self) {
         if !self.begun && !self.sink.failed {
             // The error is ignored: `drop` cannot report the error, and after an error the text is not complete.
@@ -169,12 +169,11 @@ impl<W: Write> Drop for EncodeWriter<W> {
 /// A writer that decodes the symbols written to it. Only [`finish`](DecodeWriter::finish) completes the data. Without
 /// `finish`, the end of the data is neither checked nor written.
 ///
-/// Any bytes may be data, so the written data cannot show that they are cut short. The written data come from all
+/// Any bytes may be data, so the written data cannot show that they are cut short. The written data are the data of all
 /// blocks of [`BLOCK`] symbols that were followed by more symbols. For a text of one block, nothing is written before
-/// `finish`. So pass the inner writer by value, not as `&mut`: then only `finish` returns the inner writer. If the
-/// inner writer must itself be completed, such as a file that gets its name at the end, it then cannot be completed
-/// without `finish`. The inner writer must block: after a failure, its output is incomplete, and every further call
-/// fails too.
+/// `finish`. So pass the inner writer by value, not as `&mut`: then only `finish` returns the inner writer. An inner
+/// writer that must itself be completed, such as a file that gets its name at the end, then cannot be completed without
+/// `finish`. The inner writer must block: after a failure, its output is incomplete, and every further call fails too.
 #[must_use = "the end of the data is missing until `finish` is called"]
 pub struct DecodeWriter<W> {
     decoder: Box<Decoder>,
@@ -210,7 +209,7 @@ impl<W: Write> Write for DecodeWriter<W> {
         Ok(taken)
     }
 
-    /// Flushes the inner writer. Bytes that wait for more symbols are not written.
+    /// Flushes the inner writer. Data that the decoder still collects for the next block are not written.
     fn flush(&mut self) -> io::Result<()> {
         self.sink.flush()
     }
@@ -317,8 +316,8 @@ impl<R: Read> Read for DecodeReader<R> {
                 buffers.used += taken;
                 buffers.keep(bytes);
             } else {
-                // The reader ends only after a valid end of the text. After an invalid end, every further read fails
-                // again.
+                // The reader reports the end of the data only after a valid end of the text. After an invalid end,
+                // every further read fails again.
                 let bytes = self.decoder.finish()?;
                 buffers.ended = true;
                 buffers.keep(bytes);

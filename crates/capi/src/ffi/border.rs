@@ -18,8 +18,8 @@ use deadpan_seal::ReadAt;
 macro_rules! exports {
     ($( $(#[$doc:meta])* fn $name:ident($($parameter:ident: $type:ty),* $(,)?) $body:block )*) => { $(
         $(#[$doc])*
-        // SAFETY: no other library has names with this prefix. The caller keeps the promises of deadpan.h: pointers are
-        // NULL or valid for the length that is passed with them, and callbacks may be called.
+        // SAFETY: no other library exports a name with this prefix. The caller fulfills the requirements in deadpan.h:
+        // each pointer is NULL or valid for the length that is passed with it, and callbacks may be called.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(
             $($parameter: $type,)*
@@ -34,7 +34,8 @@ macro_rules! exports {
 macro_rules! frees {
     ($( $(#[$doc:meta])* $name:ident($type:ty => $held:ty); )*) => { $(
         $(#[$doc])*
-        // SAFETY: no other library has names with this prefix. The pointer is only a number and is never dereferenced.
+        // SAFETY: no other library exports a name with this prefix. The pointer is only a number and is never
+        // dereferenced.
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(handle: *mut $type) -> i32 {
             $crate::ffi::border::code(|| $crate::handles::free::<$held>(handle as usize))
@@ -56,7 +57,7 @@ pub(super) unsafe fn run(error: *mut *mut dp_error, body: impl FnOnce() -> Resul
     code
 }
 
-/// Runs a body for a function without a parameter for the error, and returns only the code.
+/// Runs the body of a function that has no parameter for the error, and returns only the error code.
 pub(super) fn code(body: impl FnOnce() -> Result<(), Fault>) -> i32 {
     caught(body).map_or_else(|fault| fault.code as i32, |()| Code::Ok as i32)
 }
@@ -74,7 +75,7 @@ fn caught(body: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
     })
 }
 
-/// Refuses NULL if the length is not 0, and refuses a length that is larger than any memory.
+/// Refuses a NULL pointer whose length is not 0, and refuses a length that is larger than any memory.
 fn check(pointer: *const u8, length: usize) -> Result<(), Fault> {
     match length {
         0 => Ok(()),
@@ -99,8 +100,8 @@ pub(super) unsafe fn buffer<'a>(pointer: *mut u8, length: usize) -> Result<&'a m
     Ok(if length == 0 { &mut [] } else { slice::from_raw_parts_mut(pointer, length) })
 }
 
-/// Memory of the caller that other threads may write at the same time. Code copies bytes from this memory, and makes no
-/// reference to this memory.
+/// Memory of the caller. Other threads may write to this memory at the same time. This library only copies bytes from
+/// this memory, and never makes a Rust reference to it.
 #[derive(Clone, Copy)]
 pub(super) struct CallerMemory {
     start: *const u8,
@@ -110,7 +111,7 @@ pub(super) struct CallerMemory {
 // SAFETY: any thread may copy from this memory: see `shared`.
 unsafe impl Sync for CallerMemory {}
 
-/// Returns memory of the caller that other threads may write at the same time.
+/// Returns the caller's memory to which other threads may write at the same time.
 // SAFETY: the pointer is NULL, or valid for reading `length` bytes while the result is used.
 pub(super) unsafe fn shared(pointer: *const u8, length: usize) -> Result<CallerMemory, Fault> {
     check(pointer, length)?;
@@ -123,8 +124,8 @@ impl ReadAt for CallerMemory {
         let count = buffer.len().min(self.length - begin);
         if count > 0 {
             // SAFETY: the range lies in the caller's memory, which is valid for reading: see `shared`. The buffer
-            // belongs to the engine and has `count` bytes. If another thread writes at the same time, each copied byte
-            // has its old or its new value, and the engine is safe with either value.
+            // belongs to the library's own code and has `count` bytes. If another thread writes at the same time, each
+            // copied byte has its old or its new value, and the sealing code is safe with either value.
             unsafe { std::ptr::copy_nonoverlapping(self.start.add(begin), buffer.as_mut_ptr(), count) };
         }
         Ok(count)
@@ -158,7 +159,8 @@ pub(super) unsafe fn set<T>(pointer: *mut T, value: T) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Writes NULL to the place for a handle. Fails if the pointer to the place is NULL, so that no handle is made in vain.
+/// Sets the caller's variable for a handle to NULL. Fails if the pointer to the variable is NULL, before a handle is
+/// made.
 // SAFETY: the pointer is NULL, or valid for writing.
 pub(super) unsafe fn ready<T>(pointer: *mut *mut T) -> Result<(), Fault> {
     set(pointer, std::ptr::null_mut())
@@ -179,8 +181,8 @@ pub(super) fn maybe<H: Any + Send + Sync, T>(handle: *const T) -> Result<Option<
     if handle.is_null() { Ok(None) } else { held(handle).map(Some) }
 }
 
-/// Copies a result to the caller's buffer, and its length to `length`. The length is written even if the buffer is too
-/// small.
+/// Copies a result to the caller's buffer, and writes its length to `length`. The length is written even if the buffer
+/// is too small.
 // SAFETY: the pointers are NULL, or valid for writing. `pointer` is valid for writing `room` bytes.
 pub(super) unsafe fn copy(value: &[u8], pointer: *mut u8, room: usize, length: *mut usize) -> Result<(), Fault> {
     set(length, value.len())?;

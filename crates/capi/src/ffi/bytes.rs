@@ -62,7 +62,7 @@ exports! {
         set(written, 0)?;
         let (identities, watch) = (held::<Ring, _>(opening)?.identities(), maybe::<Watch, _>(work)?);
         apart(sealed, length, plain, room)?;
-        // Another thread may write to the input at the same time, since some languages allow such a write.
+        // Another thread may write to the input at the same time, since some languages allow this.
         let (sealed, length, plain) = (shared(sealed, length)?, length as u64, buffer(plain, room)?);
         let opened = Header::read(Cursor::new(sealed, length))?.open(&identities)?;
         let result = under(watch.as_deref(), |work| opened.open_into(&sealed, length, plain, work));
@@ -87,7 +87,7 @@ mod tests {
     use deadpan_bind::Code;
     use deadpan_seal::{Format, Identity, Kem, PrivateKey, Sealing};
 
-    /// The time for which the test tries one length in one format.
+    /// The test repeats each combination of a length and a format for this time.
     const TIME: Duration = Duration::from_millis(300);
 
     fn sealed(key: &PrivateKey, format: Format, plain: &[u8]) -> Vec<u8> {
@@ -95,9 +95,9 @@ mod tests {
         sealing.and_then(|sealing| sealing.seal(plain)).expect("sealed")
     }
 
-    /// In versions that did not copy each segment, a few of a hundred results from an age file were forged although the
-    /// code was `DP_OK`. Results from Deadpan's own format were also forged on CPUs without AVX. This setting hides AVX
-    /// from AWS-LC: `OPENSSL_ia32cap=~0x1000000000000000:~0xffffffffffffffff`.
+    /// Versions that did not copy each segment had a fault: for an age file, a few percent of the results were forged
+    /// although the code was `DP_OK`. Results from Deadpan's own format were also forged on CPUs without AVX. This
+    /// setting hides AVX from AWS-LC: `OPENSSL_ia32cap=~0x1000000000000000:~0xffffffffffffffff`.
     #[test]
     fn memory_that_changes_meanwhile_gives_nothing_that_nobody_sealed() {
         let key = PrivateKey::generate(Kem::X25519).expect("a key");
@@ -105,8 +105,8 @@ mod tests {
         ring.add(Identity::from(&key));
         let opening = handles::put(ring).expect("a handle") as *mut dp_opening;
         for format in [Format::Deadpan, Format::Age] {
-            // If the length of the last chunk of an age file is not a whole number of kibibytes, another back end opens
-            // the chunk.
+            // If the length of the last chunk of an age file is not a whole number of kibibytes, a different
+            // implementation decrypts this chunk.
             for length in [60 << 10, (60 << 10) + 7] {
                 let plain: Vec<u8> = (0..length).map(|place| (place * 7 / 8) as u8).collect();
                 let mut sealed = sealed(&key, format, &plain);

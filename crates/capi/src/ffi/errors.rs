@@ -7,7 +7,7 @@ use super::kinds::dp_error;
 use deadpan_bind::{Code, Fault};
 
 /// Returns the version of the library.
-// SAFETY: no other library has names with this prefix.
+// SAFETY: no other library exports a name with this prefix.
 #[unsafe(no_mangle)]
 pub extern "C" fn dp_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
@@ -43,28 +43,28 @@ messages!(Ok Argument Room Handle Busy Stopped Panic Exists NotSealed Newer Trun
     NoKey Passphrase Costly Key Locked Read Write System);
 
 /// Returns the message of a code.
-// SAFETY: no other library has names with this prefix.
+// SAFETY: no other library exports a name with this prefix.
 #[unsafe(no_mangle)]
 pub extern "C" fn dp_message(code: i32) -> *const c_char {
     Code::from_number(code).map_or(c"an unknown error", message).as_ptr()
 }
 
 /// Returns the code of an error.
-// SAFETY: no other library has names with this prefix.
+// SAFETY: no other library exports a name with this prefix.
 #[unsafe(no_mangle)]
 pub extern "C" fn dp_error_code(error: *const dp_error) -> i32 {
     held::<Fault, _>(error).map_or_else(|fault| fault.code as i32, |fault| fault.code as i32)
 }
 
 /// Returns the errno of an error that the system reported, and 0 for other errors.
-// SAFETY: no other library has names with this prefix.
+// SAFETY: no other library exports a name with this prefix.
 #[unsafe(no_mangle)]
 pub extern "C" fn dp_error_errno(error: *const dp_error) -> i32 {
     held::<Fault, _>(error).map_or(0, |fault| fault.errno.unwrap_or(0))
 }
 
 /// Copies the text of an error.
-// SAFETY: no other library has names with this prefix; the caller keeps the promises of deadpan.h.
+// SAFETY: no other library exports a name with this prefix; the caller fulfills the requirements in deadpan.h.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dp_error_text(
     error: *const dp_error,

@@ -1,4 +1,4 @@
-//! Reading at any place of a sealed file.
+//! Reading from any position in a sealed file.
 
 use std::ffi::{c_char, c_void};
 use std::io::{Read, Seek, SeekFrom};
@@ -54,7 +54,7 @@ exports! {
         set(length, held::<Reader, _>(reader)?.length)
     }
 
-    /// Reads from a position until the buffer is full or the data end.
+    /// Reads from a position until the buffer is full or until the end of the data.
     fn dp_reader_read(reader: *const dp_reader, position: u64, output: *mut u8, room: usize, read: *mut usize) {
         set(read, 0)?;
         let reader = held::<Reader, _>(reader)?;

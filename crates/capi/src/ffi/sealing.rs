@@ -34,7 +34,7 @@ exports! {
         Ok(())
     }
 
-    /// Allows a classical key together with other keys. The encryption of the whole file is then only classical.
+    /// Allows a classical key together with other keys. The protection of the whole file is then only classical.
     fn dp_sealing_allow_mixed(sealing: *const dp_sealing, allow: i32) {
         held::<Recipe, _>(sealing)?.change(|parts| parts.mixed = allow != 0);
         Ok(())
@@ -83,7 +83,8 @@ exports! {
         Ok(())
     }
 
-    /// Limits the cost of trying the passphrases and sessions of the list: memory in KiB, and passes over this memory.
+    /// Limits the memory (in KiB) and the work (in passes over this memory) for trying a passphrase or session of the
+    /// list.
     fn dp_opening_max_cost(opening: *const dp_opening, memory: u32, passes: u32) {
         held::<Ring, _>(opening)?.limit(MaxCost::new(memory, passes));
         Ok(())

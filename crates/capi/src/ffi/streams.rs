@@ -17,11 +17,11 @@ use crate::watch::{Watch, under};
 use deadpan_bind::{Code, Fault};
 use deadpan_seal::{Header, ReadAt};
 
-/// Fills a buffer. Returns the number of bytes, 0 at the end, or a negative number after an error.
+/// Fills a buffer. Returns the number of bytes that were read, 0 at the end, or a negative number after an error.
 type ReadFn = Option<unsafe extern "C" fn(user: *mut c_void, buffer: *mut u8, room: usize) -> i64>;
 /// Takes all the bytes. Returns 0, or another number after an error.
 pub(super) type WriteFn = Option<unsafe extern "C" fn(user: *mut c_void, bytes: *const u8, length: usize) -> i32>;
-/// Fills a buffer from a position. The results have the same meaning as those of a [`ReadFn`].
+/// Fills a buffer from a position. The return value has the same meaning as for a [`ReadFn`].
 pub(super) type ReadAtFn =
     Option<unsafe extern "C" fn(user: *mut c_void, position: u64, buffer: *mut u8, room: usize) -> i64>;
 
@@ -73,8 +73,8 @@ impl Write for WriteCallback {
 /// A callback that reads at positions.
 pub(super) struct ReadAtCallback(unsafe extern "C" fn(*mut c_void, u64, *mut u8, usize) -> i64, User);
 
-// SAFETY: deadpan.h says that this callback may come from any thread; a reader never calls it from two threads at the
-// same time.
+// SAFETY: deadpan.h states that any thread may call this callback; a reader never calls it from two threads at the same
+// time.
 unsafe impl Sync for ReadAtCallback {}
 
 impl ReadAtCallback {
@@ -101,12 +101,12 @@ unsafe fn borrowed(descriptor: i32) -> Result<ManuallyDrop<File>, Fault> {
     Ok(ManuallyDrop::new(File::from_raw_fd(descriptor)))
 }
 
-/// Returns whether the work can read and write at positions. Such work is possible if both files are regular files at
-/// their beginnings, and the output is empty.
+/// Returns whether both files can be accessed at chosen positions. This is possible if both files are regular files at
+/// position 0, and the output is empty.
 fn is_positioned(mut input: &File, mut output: &File) -> bool {
     let is_regular = |file: &File| file.metadata().is_ok_and(|about| about.is_file());
     let is_empty = |file: &File| file.metadata().is_ok_and(|about| about.len() == 0);
-    // If an output is open for appending, systems ignore positions.
+    // If a file is open for appending, systems ignore the position of a write.
     let appends = fcntl_getfl(output).is_ok_and(|flags| flags.contains(OFlags::APPEND));
     !appends
         && is_regular(input)
@@ -124,7 +124,7 @@ fn refuse_same(input: &File, output: &File) -> Result<(), Fault> {
     }
 }
 
-/// Moves both files to their ends after work at positions, because work on streams also leaves the files at their ends.
+/// Moves both files to their ends. Reading and writing in order also leaves the files at their ends.
 fn to_the_ends(mut input: &File, mut output: &File) -> Result<(), Fault> {
     let moved = input.seek(SeekFrom::End(0)).and_then(|_| output.seek(SeekFrom::End(0)));
     moved.map(drop).map_err(|error| Fault::new(Code::System, error.to_string()).with_errno(error.raw_os_error()))
@@ -162,7 +162,7 @@ exports! {
         Ok(())
     }
 
-    /// Seals the data of one descriptor to another descriptor.
+    /// Seals the data from one descriptor, and writes the result to another.
     fn dp_seal_fd(sealing: *const dp_sealing, input: i32, output: i32, work: *const dp_work) {
         let (sealing, watch) = (held::<Recipe, _>(sealing)?.sealing()?, maybe::<Watch, _>(work)?);
         let (input, output) = (borrowed(input)?, borrowed(output)?);
@@ -178,7 +178,7 @@ exports! {
         if positioned { to_the_ends(&input, &output) } else { Ok(()) }
     }
 
-    /// Opens the sealed data of one descriptor to another descriptor.
+    /// Opens the sealed data from one descriptor, and writes the data to another.
     fn dp_open_fd(opening: *const dp_opening, input: i32, output: i32, work: *const dp_work) {
         let (identities, watch) = (held::<Ring, _>(opening)?.identities(), maybe::<Watch, _>(work)?);
         let (input, output) = (borrowed(input)?, borrowed(output)?);

@@ -7,14 +7,14 @@ use super::border::{give, held, ready, set};
 use super::kinds::dp_work;
 use crate::watch::Watch;
 
-/// Gets the number of bytes that are done. A result other than 0 stops the work.
+/// Receives the number of bytes that are processed so far. A result other than 0 stops the work.
 type Progress = Option<unsafe extern "C" fn(done: u64, user: *mut c_void) -> i32>;
 
-/// A pointer of the caller. The caller's callbacks get this pointer.
+/// A pointer of the caller. The argument that the caller's callbacks get.
 #[derive(Clone, Copy)]
 pub(super) struct User(pub(super) *mut c_void);
 
-// SAFETY: this library never dereferences the pointer, and deadpan.h says that callbacks run on other threads.
+// SAFETY: this library never dereferences the pointer, and deadpan.h states that callbacks may run on other threads.
 unsafe impl Send for User {}
 
 impl User {
@@ -37,7 +37,7 @@ exports! {
         Ok(())
     }
 
-    /// Sets a callback that gets the number of bytes that are done. NULL stands for no callback.
+    /// Sets a callback that receives the number of bytes that are processed so far. NULL stands for no callback.
     fn dp_work_watch(work: *const dp_work, progress: Progress, user: *mut c_void) {
         let watch = held::<Watch, _>(work)?;
         let user = User(user);
@@ -47,7 +47,7 @@ exports! {
         Ok(())
     }
 
-    /// Stops the work, or allows work again. Any thread may call this function.
+    /// If `stop` is 0, allows new work; otherwise stops the work. Any thread may call this function.
     fn dp_work_stop(work: *const dp_work, stop: i32) {
         held::<Watch, _>(work)?.stop.store(stop != 0, Ordering::Relaxed);
         Ok(())

@@ -8,8 +8,8 @@ const LINE: usize = 64;
 /// The most examples that `-h` shows.
 const EXAMPLES: usize = 3;
 
-/// The options that `-h` lists for commands with more than fifteen options. Each row of this table contains the name of
-/// the parent command and the name of the command.
+/// The options that `-h` lists for commands with more than fifteen options. Each row contains the name of the parent
+/// command, the name of the command, and the options to list.
 const EVERYDAY: &[(&[&str], &[&str])] = &[
     (
         &["deadpan", "seal"],
@@ -106,7 +106,7 @@ pub fn brief(cli: Command) -> Command {
     below(cli, &name, &name)
 }
 
-/// Returns the command line with one line for each command, for the list of all commands.
+/// Returns the command line with a description of one line for each command, for the list of all commands.
 pub fn listing(cli: Command) -> Command {
     cli.mut_subcommands(|command| {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
@@ -141,12 +141,12 @@ fn below(parent: Command, name: &str, path: &str) -> Command {
     })
 }
 
-/// Cuts the help of an argument after its first sentence.
+/// Removes everything after the first sentence from the help of an argument.
 fn first_sentence(argument: Arg) -> Arg {
     let text = argument.get_help().map(ToString::to_string).unwrap_or_default();
     let end = [". ", ": ", "; ", " [default", "\n"].iter().filter_map(|end| text.find(end)).min();
     let sentence = &text[..end.unwrap_or(text.len())];
-    // A remark in parentheses at the end of the sentence is cut, too.
+    // A remark in parentheses at the end of the first sentence is removed, too.
     let aside = sentence.strip_suffix(')').and_then(|sentence| sentence.rfind(" ("));
     let sentence = &sentence[..aside.unwrap_or(sentence.len())];
     if sentence == text { argument } else { argument.help(StyledStr::from(sentence.to_owned())) }
@@ -169,8 +169,8 @@ mod tests {
     /// The number of lines of a screen with 80 columns.
     const SCREEN: usize = 40;
 
-    /// Calls `act` for each command, with the command, the name of its parent command, and the words that call the
-    /// command.
+    /// Calls `act` for each command with three arguments: the command, the name of its parent command, and the words
+    /// that call the command.
     fn each(command: &Command, path: &str, act: &mut dyn FnMut(&Command, &str, &str)) {
         for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
             let called = format!("{path} {}", sub.get_name());

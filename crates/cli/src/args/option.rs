@@ -1,4 +1,4 @@
-//! Advice on options that a command does not have. The advice names the option that the user probably meant, even if
+//! Advice on options that a command does not have. The advice contains the option that the user probably meant, even if
 //! the given option belongs to another program.
 
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ const GIVEN: &str =
     "the passphrase is asked for, or comes from --passphrase-file, --passphrase-fd or DEADPAN_PASSPHRASE";
 
 /// Returns the failure for an option that the command does not have. `words` are the words of the command line, with
-/// the program's name first. `alike` is an option of the command with a similar name.
+/// the program's name first. `alike` is an option of the command with a name similar to the given option.
 pub fn unknown(cli: &Command, option: &str, alike: Option<&str>, words: &[OsString]) -> Failure {
     let (called, command) = called(cli, words);
     let word = words.iter().skip(1).find(|word| holds(word, option));
@@ -45,16 +45,16 @@ pub fn no_value(option: &str) -> Failure {
     )
 }
 
-/// Returns the failure for a wrong value of an option about passphrases. The message does not repeat the value, since
-/// the value may be a passphrase.
+/// Returns the failure for an option about passphrases that has a wrong value. The message does not repeat the value,
+/// since the value may be a passphrase.
 pub fn no_secret(option: &str) -> Failure {
     let option = option.split([' ', '=']).next().unwrap_or_default();
     let hint = "a descriptor is a number, such as 3 in `3< FILE`; a passphrase itself is never an argument";
     Failure::usage(format!("the value of {option} is not valid"), hint)
 }
 
-/// Refuses a passphrase that is written directly after `-p`. Otherwise, clap would read the letters of the passphrase
-/// as options.
+/// Refuses a passphrase that is written directly after `-p`. Otherwise, clap treats the letters of the passphrase as
+/// options.
 pub fn refuse_attached(cli: &Command, words: &[OsString]) -> Result<(), Failure> {
     let (_, command) = called(cli, words);
     let short = |letter: char| command.get_arguments().find(|it| it.get_short() == Some(letter));
@@ -64,7 +64,7 @@ pub fn refuse_attached(cli: &Command, words: &[OsString]) -> Result<(), Failure>
         return Ok(());
     }
     let words = words.iter().skip(1).map(|word| word.to_string_lossy()).take_while(|word| word != "--");
-    // Other flags may stand before `p` in the same word.
+    // In the same word, other flags may precede `p`.
     let attached = words.filter_map(|word| {
         let letters = word.strip_prefix('-')?;
         let (before, behind) = letters.split_once('p')?;
@@ -91,8 +91,8 @@ fn called<'a>(cli: &'a Command, words: &[OsString]) -> (String, &'a Command) {
     (called, command)
 }
 
-/// Whether a word of the command line contains this option: a long option, possibly with a value, or one letter in a
-/// group of short options.
+/// Whether a word of the command line contains the option `option`: a long option, possibly with a value, or one letter
+/// in a group of short options.
 fn holds(word: &OsString, option: &str) -> bool {
     let word = word.to_string_lossy();
     let letter = option.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
@@ -102,7 +102,7 @@ fn holds(word: &OsString, option: &str) -> bool {
     }
 }
 
-/// Returns advice on an option that the user wrote before the command, if a common command has this option.
+/// If the user wrote an option before the command, and a common command has this option, returns advice.
 fn elsewhere(cli: &Command, option: &str) -> Option<String> {
     let has = |command: &&Command| {
         command.get_arguments().any(|it| {
@@ -118,8 +118,8 @@ fn elsewhere(cli: &Command, option: &str) -> Option<String> {
     Some(format!("the command comes first, as in: deadpan {} {option}", command.get_name()))
 }
 
-/// Returns advice for a user who gives an option of another program: what to use in Deadpan instead. `within` is the
-/// name of the command, such as `keys add`, or an empty text if there is no command.
+/// If the user gives an option of another program, returns advice: what to use in Deadpan instead. `within` is the name
+/// of the command, such as `keys add`, or an empty text if there is no command.
 fn meant(within: &str, option: &str) -> Option<&'static str> {
     let row = |row: &&HabitRow| row.within.is_none_or(|all| all.contains(&within)) && row.options.contains(&option);
     OPTIONS.iter().find(row).map(|row| row.meant)
@@ -127,7 +127,7 @@ fn meant(within: &str, option: &str) -> Option<&'static str> {
 
 /// Options of age, GnuPG, 7-Zip, OpenSSL, tar and gzip, and the advice on what to use in Deadpan instead.
 struct HabitRow {
-    /// The commands that the row applies to. `None` means all commands to which no earlier row applies.
+    /// The commands that the row applies to. `None` means all commands, except the commands of earlier rows.
     within: Option<&'static [&'static str]>,
     options: &'static [&'static str],
     meant: &'static str,
@@ -262,7 +262,8 @@ mod tests {
                 for option in *options {
                     assert!(!has(command, option), "{within} has {option}");
                 }
-                // If the advice names an option without a command before the option, this command must have the option.
+                // If the advice contains an option before the first mention of a command, the command of this row must
+                // have the option.
                 let own = meant.split([' ', ',', ';', ':']).take_while(|word| *word != "deadpan");
                 for option in own.filter(|word| word.starts_with('-') && *word != "-") {
                     assert!(has(command, option), "{within} has no {option}");

@@ -15,7 +15,7 @@ use crate::tell::streams::{print, print_json};
 use deadpan_fleet::{Cleaned, Job, JobKey};
 use deadpan_remote::{Address, Words};
 
-/// Shows and removes what jobs have left in a store, and makes their keys
+/// Shows and removes what jobs left in a store, and makes keys for jobs
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
     "deadpan cluster key -o job.key            the key that all machines of a job share, as a secret",
@@ -29,9 +29,9 @@ pub struct ClusterArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum ClusterCommand {
-    /// Makes the key that all machines of a job share
+    /// Makes the key that all machines of one job share
     Key(KeyArgs),
-    /// Shows what is not done yet: of a job, or of all jobs in a bucket
+    /// Shows the unfinished work of a job, or of all jobs in a bucket
     Status(JobArgs),
     /// Gives a job up: ends its uploads, and removes its state. Results stay
     Clean(CleanArgs),
@@ -41,7 +41,7 @@ enum ClusterCommand {
 struct CleanArgs {
     #[command(flatten)]
     of: JobArgs,
-    /// Also remove state that belongs to another key. Uploaded parts of such jobs stay in the store
+    /// Also remove state that belongs to another key. The store keeps the uploaded parts of these jobs
     #[arg(short, long)]
     force: bool,
 }
@@ -54,7 +54,7 @@ struct KeyArgs {
 
 #[derive(Debug, clap::Args)]
 struct JobArgs {
-    /// The job, as seal and open name it: s3://BUCKET/_deadpan/JOB/; a bucket alone stands for all its jobs
+    /// The job, as seal and open print it: s3://BUCKET/_deadpan/JOB/; a bucket alone stands for all its jobs
     #[arg(value_name = "JOB")]
     job: PathBuf,
     /// The file with the job's key [default: your own]

@@ -1,8 +1,8 @@
 //! `deadpan completions`: prints a completion script for a shell.
 //!
-//! For bash, zsh and fish the script asks the hidden command `deadpan complete` for the words that may stand at the
-//! cursor. The shell completes file names itself, since the shell knows its own quotes and `~`. For all other shells,
-//! the script is a fixed list of words, which clap generates.
+//! For bash, zsh and fish, the script calls the hidden command `deadpan complete`, which prints the words that may
+//! stand at the cursor. The shell itself completes file names, since the shell understands its own quotes and `~`. For
+//! all other shells, the script is a fixed list of words that clap generates.
 
 mod expected;
 mod line;
@@ -54,16 +54,16 @@ impl Completions {
 
 /// Prints the words that may stand at the cursor, for the completion scripts
 ///
-/// The first line says which files the shell should offer (`files`, `sealed`, `folders` or `nothing`). A tab and the
-/// part of the current word before the value (such as `--output=`) follow on the same line. Each further line contains
-/// a word, a tab, and a description.
+/// The first line says which files the shell should offer (`files`, `sealed`, `folders` or `nothing`). On the same
+/// line, a tab follows, and then the part of the current word up to the value (such as `--output=`). Each further line
+/// contains a word, a tab, and a description.
 #[derive(Clone, Debug, clap::Args)]
 #[command(hide = true)]
 pub struct Complete {
-    /// The command line up to the cursor, which is split into words as bash does
+    /// The command line up to the cursor, split into words as bash splits it
     #[arg(long, value_name = "LINE", allow_hyphen_values = true, conflicts_with = "words")]
     line: Option<String>,
-    /// The end of the line that bash replaces by a completion
+    /// The last part of the line, which bash replaces by a completion
     #[arg(long, value_name = "TEXT", default_value = "", allow_hyphen_values = true)]
     replaced: String,
     /// The words after the program's name; the last one is at the cursor
@@ -81,8 +81,7 @@ impl Complete {
         let expected = Expected::at(&built, &words, &current);
         let mut text = format!("{}\t{}\n", expected.files.name(), expected.prefix);
         for (word, meaning) in expected.offers(&current, |names| known(names, cli)) {
-            // If the word contains one of bash's separators, bash replaces only the part of the word after the
-            // separator.
+            // If the word contains one of bash's separators, bash replaces only the part after the separator.
             let whole = format!("{}{word}", expected.prefix);
             let kept = current.strip_suffix(replaced).filter(|_| line.is_some());
             let word = kept.map_or(word.as_str(), |kept| whole.strip_prefix(kept).unwrap_or(&word));

@@ -19,8 +19,9 @@ use deadpan_disk::{About, allow_many_files};
 use deadpan_pack::{Notes, OutputPlace, Packer, Packing};
 use deadpan_seal::Error;
 
-/// The heading of the options for folders in each command's help. Each option sets this heading itself. A heading for
-/// the whole structure would also apply to the options that a command defines after this structure.
+/// The heading of the options for folders in each command's help. The attribute of each option sets this heading. If
+/// the whole structure had this heading, the heading would also apply to the options that a command defines after this
+/// structure.
 const FOLDERS: &str = "Folders";
 
 /// The options for packing folders.
@@ -43,16 +44,15 @@ pub struct PackArgs {
 }
 
 impl PackArgs {
-    /// Begins to pack the folder `input`. The archive leaves out the output if the output lies in that folder. `output`
-    /// is `None` if the folder is hidden in pictures, because the pictures are not a single output.
+    /// Begins to pack the folder `input`. If the output is in that folder, the archive does not include the output.
+    /// `output` is `None` if the folder is hidden in pictures, because the pictures are not a single output.
     pub fn packer(&self, input: &Input, output: Option<&Output>) -> Result<Packer, Failure> {
         allow_many_files();
         let path = input.source.path().unwrap_or(Path::new("."));
         let written = output.and_then(|output| About::of_file(output.file()?).ok());
         let written = written.filter(About::is_file).map(|about| about.id);
-        // The archive leaves out the draft of the output, which is a temporary file, without a note. The archive also
-        // leaves out the file with the output's final name, or the file that a stream writes to. A note names this
-        // file.
+        // The archive omits the temporary file of the output, and no note mentions this file. The archive also omits
+        // the file that has the output's final name, or the file that a stream writes to. A note names this file.
         let (except, output) = match output {
             Some(Output::Partial { partial, .. }) => {
                 let draft = partial.draft();
@@ -82,7 +82,7 @@ impl PackArgs {
         })
     }
 
-    /// Begins to show the progress of sealing or packing `input`, which may be a file or a folder.
+    /// Begins to show the progress of sealing or packing `input` (a file or a folder).
     pub fn progress(&self, input: &Input) -> Progress {
         match input.folder().ok().filter(|_| input.is_folder()) {
             Some(folder) => Progress::of_folder(&input.shown(), folder, !self.deterministic),
@@ -107,14 +107,14 @@ pub fn beside(path: &Path, ending: &str) -> Result<PathBuf, Failure> {
     name.push(ending);
     Ok(match path.file_name() {
         Some(_) => path.with_file_name(name),
-        // Without this case, the result for a path such as `.` would be inside the folder itself.
+        // Without this case, the result for a path such as `.` lies inside the folder itself.
         None if path == Path::new(".") => Path::new("..").join(name),
         None => path.join("..").join(name),
     })
 }
 
-/// Returns a note that names the place of a result, if the user did not choose that place and may not find the result.
-/// For example, packing `.` makes a file outside of the current folder.
+/// If the user did not choose where the result goes and may not find the result, returns a note with its path. For
+/// example, packing `.` makes a file outside of the current folder.
 pub fn outside(input: &Input, place: &Place, output: &OutputArgs) -> Option<String> {
     let is_named = output.place().is_some() || input.source.path().is_none_or(|path| path.file_name().is_some());
     (!is_named && input.is_folder()).then(|| format!("the result is {}; choose another place with -o", place.shown()))
@@ -145,8 +145,7 @@ pub fn failed(folder: &str, error: deadpan_pack::Error) -> Failure {
 }
 
 /// Converts an error of the library `deadpan_seal` into a failure. If the packer caused the error, returns the failure
-/// of the packer. Otherwise the failure names `output` if `output` could not be written, and `input` in all other
-/// cases.
+/// of the packer. Otherwise the failure is about `output` if `output` could not be written, or else about `input`.
 pub fn blame(error: Error, input: &str, output: &str) -> Failure {
     use deadpan_pack::Error as Packs;
     let of_pack = match error {

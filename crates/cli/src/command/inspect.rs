@@ -209,7 +209,7 @@ impl HeaderView {
         if self.layout.is_ok() { Exit::Done } else { Exit::Data }
     }
 
-    /// Returns the mode of the whole file, which is the mode of the file's weakest recipient.
+    /// Returns the mode of the whole file: the mode of its weakest recipient.
     fn mode(&self) -> Option<&'static str> {
         let modes: Vec<_> = self.stanzas.iter().filter_map(Stanza::mode).collect();
         let weakest = [Mode::Ecc, Mode::Pqc, Mode::Hybrid].into_iter().find(|mode| modes.contains(mode));
@@ -326,7 +326,7 @@ impl HeaderView {
     }
 }
 
-/// `tag` is the type of the recipient in an age file.
+/// `tag` is the type of the recipient, in an age file.
 fn stanza(stanza: &Stanza, tag: Option<&String>) -> Value {
     match stanza {
         Stanza::Key(kem) => json!({ "type": "key", "kem": kem.name(), "id": kem.id(), "mode": mode_name(kem.mode()) }),

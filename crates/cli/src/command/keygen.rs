@@ -44,7 +44,7 @@ pub struct KeygenArgs {
     #[arg(long, value_name = "LEVEL")]
     level: Option<Level>,
     /// The file for the private key; the public key is written beside it, with the ending .pub. In your key folder,
-    /// NAME.key makes an own key with the name NAME [default: the MODE as NAME]
+    /// NAME.key becomes your own key NAME [default: the MODE as NAME]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Do not protect the private key with a passphrase
@@ -78,7 +78,7 @@ enum Kind {
     Signs(Scheme),
 }
 
-/// A validated `deadpan keygen` command: the kind and the place of the new key.
+/// A validated `deadpan keygen` command, with the kind and the name of the new key.
 pub struct Keygen {
     args: KeygenArgs,
     kind: Kind,

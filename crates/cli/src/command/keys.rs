@@ -177,13 +177,13 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
     })?;
     let old_text = home::text(&home.contact_path(name)).map_or_else(|_| Vec::new(), |(text, _)| text.to_vec());
     let before = key::read(&old_text).unwrap_or_default();
-    // A contact may have a key that signs and a key that seals. If a contact gets a new key of one kind, its file keeps
-    // the old key of the other kind.
+    // A contact may have a key that signs and a key that seals. If a contact gets a new key of one kind, the contact's
+    // file keeps its key of the other kind.
     let is_other =
         |old: &Found| Public::from_key(old).is_some_and(|old| keys.iter().all(|key| key.signs() != old.signs()));
     let extends = !force && !before.is_empty() && before.iter().all(is_other);
     let path = contact(home, name, force || extends)?;
-    // An SSH key is stored as an SSH key: the key signs, and age files can be sealed to it.
+    // An SSH key is stored in SSH form, so that the key can sign, and age files can be sealed to the key.
     let line = |key: &Public| ssh.iter().find(|ssh| *key == Public::of_ssh(ssh)).map(|ssh| format!("{}\n", ssh.line()));
     let text: String = keys.iter().map(|key| line(key).unwrap_or_else(|| key.text())).collect();
     let text = if extends { [old_text.trim_ascii_end(), b"\n", text.as_bytes()].concat() } else { text.into() };
@@ -234,8 +234,8 @@ fn contact(home: &Home, name: &str, force: bool) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// Returns the public keys that an argument names: a key that seals, a key that verifies signatures, or both keys. Also
-/// returns the SSH keys among the named keys.
+/// Returns the public keys for an argument: a key that seals, a key that verifies signatures, or both keys. Also
+/// returns those public keys that are SSH keys, in SSH form.
 fn public(text: &str) -> Result<(Vec<Public>, Vec<SshPublic>), Failure> {
     let name = crate::tell::shown::bytes(text.as_bytes());
     let is_key = text.starts_with("age1") || (ssh::is_line(text.as_bytes()) && text.contains(' '));
@@ -307,8 +307,8 @@ fn remove(home: &Home, name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the path of a private key's file: the file of the user's own key with the name `name`, or else the file at
-/// the path `name`.
+/// Returns the path of a private key's file: the file of the user's own key `name`, or else the file at the path
+/// `name`.
 fn own(home: &Home, name: &str) -> Result<PathBuf, Failure> {
     let own = home::check_name(name).ok().map(|()| home.own_path(name)).filter(|path| path.exists());
     let file = Some(PathBuf::from(name)).filter(|path| home::may_exist(path));

@@ -40,7 +40,7 @@ pub struct ListArgs {
     /// keys]
     #[arg(short, long = "identity", value_name = "KEY")]
     identities: Vec<PathBuf>,
-    /// Open with this share, which another member handed over (deadpan share open). May be repeated
+    /// Open with this share that another member gave you (deadpan share open). May be repeated
     #[arg(long = "share", value_name = "FILE")]
     shares: Vec<PathBuf>,
     /// List only this file, this folder with everything in it, or the matches of this pattern. May be repeated
@@ -165,7 +165,7 @@ impl ListJob<'_> {
         listing.end()
     }
 
-    /// Lists the entries of sealed data that were sealed from a stream, if the data are an archive.
+    /// Lists the entries of data that were sealed from a stream, if these data are an archive.
     fn stream(
         &self,
         mut listing: Listing<'_>,
@@ -245,7 +245,7 @@ impl ListJob<'_> {
         visit(listing)
     }
 
-    /// Lists an archive by reading one header after the other.
+    /// Lists an archive by reading all headers in order.
     fn through<R: Read>(&self, listing: &mut Listing<'_>, mut scan: Scan<R>) -> Result<(), Ended> {
         let name = listing.file().to_owned();
         let mut filter = self.list.only.as_ref().map(Selection::filter);

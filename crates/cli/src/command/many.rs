@@ -34,9 +34,9 @@ pub use readers::Readers;
 
 /// The heading of the options for many objects in each command's help.
 pub const JOBS: &str = "Many objects (jobs)";
-/// The minimum length, in bytes, of an object that is made in parts.
+/// The minimum length, in bytes, of an object that the program writes in parts.
 pub const LONG: u64 = 64 << 20;
-/// The number of bytes of memory for data, if `--max-memory` sets no other number.
+/// The number of bytes of memory for data, if `--max-memory` is not given.
 const MEMORY: u64 = 176 << 20;
 /// The number of bytes of memory that the program needs besides the data.
 const BESIDE: u64 = 48 << 20;
@@ -72,7 +72,8 @@ pub struct ManyArgs {
     job_key: Option<PathBuf>,
 }
 
-/// Parses a rate. Refuses rates below one megabyte per second: a request would wait so long that its signature expires.
+/// Parses a rate. Refuses rates below one megabyte per second, because at lower rates a request waits so long that its
+/// signature expires.
 fn rate(text: &str) -> Result<Size, String> {
     let Size(rate) = size::parse(text)?;
     if rate < 1_000_000 { Err("the least rate is 1MB, a megabyte in a second".to_owned()) } else { Ok(Size(rate)) }
@@ -92,7 +93,7 @@ fn share(text: &str) -> Result<Share, String> {
 /// A function that returns the settings which must be the same in each run of a job.
 pub type Terms<'a> = &'a dyn Fn(&Job) -> Result<Value, Failure>;
 
-/// Prints how to continue the work, if the user ends it early.
+/// If the user ends the program early, prints how to continue the work.
 fn note_on_going_on(job: Option<&Job>) -> signals::Guard {
     let give_up = job.map_or(String::new(), |job| format!(", or give it up: deadpan cluster clean {job}"));
     signals::notice(move || say(&format!("note: what is done stays done: run the command again to go on{give_up}")))
@@ -105,8 +106,8 @@ pub struct Route {
 }
 
 impl ManyArgs {
-    /// Returns the source and the target if the first input stands for many objects: a prefix, or a folder with
-    /// `--each`.
+    /// If the first input is a source of many objects (a prefix, or a folder with `--each`), returns the source and the
+    /// target.
     pub fn route(&self, files: &[PathBuf], output: &OutputArgs) -> Result<Option<Route>, Failure> {
         let Some(first) = self.first_of_many(files) else {
             let hint = "name a prefix, such as s3://BUCKET/PREFIX/, or a folder with --each";
@@ -165,7 +166,7 @@ impl ManyArgs {
         self.each
     }
 
-    /// Returns the first input that stands for many objects: a prefix, or any input with `--each`.
+    /// Returns the first input that is a source of many objects: a prefix, or any input with `--each`.
     pub fn first_of_many<'a>(&self, files: &'a [PathBuf]) -> Option<&'a PathBuf> {
         let is_many = |path: &PathBuf| {
             let address = remote::address(path).ok().flatten();
@@ -197,7 +198,6 @@ impl ManyArgs {
         }
     }
 
-    /// Returns whether the command only shows the changes that it would make.
     pub fn is_rehearsal(&self) -> bool {
         self.dry_run
     }
@@ -211,7 +211,7 @@ impl ManyArgs {
         }
     }
 
-    /// Returns the key for jobs: the key that the user named, or else the user's own key for jobs. If the user has no
+    /// Returns the key for jobs: the key that the user chose, or else the user's own key for jobs. If the user has no
     /// key for jobs, makes a new key.
     fn key(&self) -> Result<JobKey, Failure> {
         if self.shard.is_some() && self.job_key.is_none() {
@@ -228,9 +228,9 @@ impl ManyArgs {
             .ok_or_else(|| Failure::usage("--max-memory leaves no room for two parts of 16 MiB", "allow at least 88M"))
     }
 
-    /// Seals or opens all objects of the route. The bits of `mask` are removed from the modes of files. `how` returns
-    /// the settings that must be the same in each run of the job. Results of `seal` that already exist as files must be
-    /// sealed for `readers`.
+    /// Seals or opens all objects of the source. The bits of `mask` are removed from the modes of files. `how` returns
+    /// the settings that must be the same in each run of the job. If `seal` finds results that already exist as files,
+    /// they must be sealed for `readers`.
     pub fn all(
         &self,
         output: &OutputArgs,
@@ -267,7 +267,7 @@ impl ManyArgs {
         let told = JobReport::new(act.verb(), output.json, self.dry_run, &name, readers);
         let results = FolderResults { sync: output.sync, mask };
         let run = Run::new(act, &results, &told).filter(filter).shard(shard).replace(output.force);
-        // A short object takes three times its length in memory.
+        // A short object needs memory of three times its length.
         let run = run.rehearse(self.dry_run).memory(memory).long(LONG.min(memory / 3)).job(job.clone());
         let result = run.all(from, to, begin).map_err(failed);
         if let Some(remark) = act.remark() {
@@ -299,8 +299,8 @@ impl ManyArgs {
         Ok(job.how(how))
     }
 
-    /// Makes one long object in parts, and returns the number of bytes. Returns `None` if the input has no name. Also
-    /// returns `None` if the user's credentials do not allow storing the state of an upload in the store.
+    /// Makes one long object in parts, and returns the number of bytes. Returns `None` if the input has no name.
+    /// Returns `None`, too, if the user's credentials do not allow storing the state of an upload in the store.
     pub fn one(
         &self,
         input: &Input,
@@ -337,7 +337,6 @@ impl ManyArgs {
         }
     }
 
-    /// Sets the limit of `--bwlimit` for all stores.
     pub fn limit(&self) {
         if let Some(Size(rate)) = self.bwlimit {
             deadpan_remote::limit(rate);
@@ -362,8 +361,8 @@ fn spot(input: &Input) -> Result<Option<Spot>, Failure> {
     })
 }
 
-/// Returns the key for jobs from `file`, or the user's own key for jobs if `file` is `None`. If the user has no such
-/// key, a new key is made, and is written to the key folder if `kept` is true.
+/// Returns the key for jobs from `file`, or the user's own key for jobs if `file` is `None`. If the user has no key for
+/// jobs, makes a new key, and writes it to the key folder if `kept` is true.
 pub fn job_key(file: Option<&Path>, kept: bool) -> Result<JobKey, Failure> {
     let home = Home::find()?;
     let own = home.folder.join(KEY);
@@ -388,7 +387,6 @@ pub fn job_key(file: Option<&Path>, kept: bool) -> Result<JobKey, Failure> {
     })
 }
 
-/// Returns the text as a line, with a line feed at the end.
 pub fn line(text: &[u8]) -> deadpan_seal::Secret {
     let mut line = deadpan_seal::Secret::zeroed(text.len() + 1);
     line[..text.len()].copy_from_slice(text);
@@ -407,8 +405,8 @@ fn place(path: &Path) -> Result<Many, Failure> {
     }
 }
 
-/// Refuses sources that lie inside the target of the results. Otherwise, a second run would take the results of the
-/// first run for sources.
+/// Refuses sources that lie inside the target of the results. Otherwise, a second run would treat the results of the
+/// first run as sources.
 fn refuse_overlap(from: &Many, to: &Many) -> Result<(), Failure> {
     let is_inside = match (from, to) {
         (Many::Prefix(_, from), Many::Prefix(_, to)) => from.is_in_bucket_of(to) && from.key().starts_with(to.key()),

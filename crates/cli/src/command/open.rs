@@ -68,12 +68,12 @@ pub struct OpenOptions {
     /// keys]
     #[arg(short, long = "identity", value_name = "KEY")]
     pub identities: Vec<PathBuf>,
-    /// Open with this share, which another member handed over (deadpan share open). May be repeated
+    /// Open with this share that another member gave you (deadpan share open). May be repeated
     #[arg(long = "share", value_name = "FILE")]
     shares: Vec<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Open only LEN bytes from OFFSET on, to standard output unless -o says otherwise. OFFSET is 0 if it is left out;
+    /// Open only LEN bytes from OFFSET on, to standard output unless -o says otherwise. OFFSET is 0 if it is missing;
     /// without LEN, everything from OFFSET to the end is opened
     #[arg(long, value_name = "OFFSET:LEN", conflicts_with = "verify")]
     pub range: Option<Range>,
@@ -170,7 +170,7 @@ impl Plan for Open {
     }
 }
 
-/// Prints how many objects below a prefix are intact, and how many are not.
+/// Prints how many objects with a prefix are intact, and how many are not.
 fn summarize(whole: u64, failed: u64, as_json: bool) -> Result<(), Failure> {
     if as_json {
         let summary = json!({ "whole": whole, "failed": failed });
@@ -181,7 +181,7 @@ fn summarize(whole: u64, failed: u64, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the place of the output when `-o` is missing, if the output's name is known before the file is opened.
+/// If `-o` is missing and the output's name is known before the file is opened, returns the place of the output.
 fn known_place(source: &Source) -> Result<Place, Failure> {
     bare(source).map(Place::Given).ok_or_else(|| Failure::usage("no name yet", ""))
 }
@@ -198,7 +198,7 @@ impl OpenOptions {
         self.is_to_stdout() || self.output.place().is_some_and(|place| !self.verify && place.is_stream())
     }
 
-    /// Reads the keys that the user named, or else all of the user's own keys.
+    /// Reads the keys that the user chose, or else all of the user's own keys.
     pub fn identities(&self, passphrases: Passphrases) -> Result<Identities, Failure> {
         let identities = Identities::collect(&self.identities, &Home::find()?, passphrases)?;
         identities.within(self.max_cost.get()).add_shares(&self.shares)
@@ -223,11 +223,10 @@ pub struct Origin<'a> {
     pub source: &'a Source,
     /// The sealed data and their length, if the data can be read at any position.
     pub positions: Option<(&'a dyn ReadAt, u64)>,
-    /// The length of the sealed data, if the length is known.
     pub length: Option<u64>,
     /// The opened input. `None` for pictures.
     pub input: Option<&'a Input>,
-    /// The name of the data, taken from the file names of the pictures.
+    /// The name of the data, which comes from the file names of the pictures.
     pub stem: Option<&'a [u8]>,
 }
 
@@ -392,8 +391,8 @@ impl OpenJob<'_> {
         self.judge.verdict(&origin.name, opened, signatures.as_ref()).map(drop)
     }
 
-    /// Returns the place of the output when `-o` is missing. Sets `renamed` to a note if the output's name comes from
-    /// the sealed file's own name, but the signature is for another name.
+    /// If `-o` is missing, returns the place of the output. If the output's name comes from the sealed file's name, but
+    /// the signature is for another name, sets `renamed` to a note.
     fn usual(
         &self,
         origin: &Origin<'_>,
@@ -409,9 +408,9 @@ impl OpenJob<'_> {
         Ok(place)
     }
 
-    /// Names the pictures in a failure about their output, if the command has several outputs. The sender chose the
-    /// output's name, so this name does not show which pictures the failure is about. With several outputs, `-o` can
-    /// only name a folder.
+    /// If the command has several outputs, adds the names of the pictures to a failure about their output. The sender
+    /// chose the output's name, so this name does not show which pictures caused the failure. With several outputs,
+    /// `-o` can only be a folder.
     fn one_of_several(&self, origin: &Origin<'_>, failure: Failure) -> Failure {
         match origin.stem {
             Some(_) => self.picture_of_several(&origin.name, failure),
@@ -419,7 +418,7 @@ impl OpenJob<'_> {
         }
     }
 
-    /// Does the same as `one_of_several` for pictures whose hidden bytes are revealed without opening them.
+    /// Does the same as `one_of_several`, for pictures whose hidden bytes are revealed but not opened.
     pub fn picture_of_several(&self, name: &str, failure: Failure) -> Failure {
         let hint = match failure.exit {
             _ if self.results < 2 => return failure,
@@ -432,12 +431,12 @@ impl OpenJob<'_> {
 
 fn whole(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: &Output) -> Result<Summary, Error> {
     if output.is_terminal() {
-        // A progress bar would mix with the text.
+        // No progress bar is shown, because it would mix with the text.
         let text = TextOnly::new(output.writer());
         return opened.open_stream(sealed.payload, text, &Work::default());
     }
-    // A store answers each request with a delay, so the program reads an object in order and ahead of the current
-    // position.
+    // A store answers each request with a delay, so the program reads an object in order, and sends requests for the
+    // next bytes in advance.
     let positions = origin.positions.filter(|_| !origin.is_remote());
     match (positions, output.positions()) {
         (Some((input, length)), Some(file)) => watched(origin, |work| opened.open_at(&input, length, file, work)),
@@ -445,7 +444,6 @@ fn whole(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: &Outp
     }
 }
 
-/// Opens the whole payload as a stream.
 fn pass(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: impl Write + Send) -> Result<Summary, Error> {
     watched(origin, |work| opened.open_stream(sealed.payload, output, work))
 }
@@ -483,11 +481,11 @@ fn bare_name(origin: &Origin<'_>) -> Option<OsString> {
     Some(Path::new(&path).file_name()?.to_owned())
 }
 
-/// Returns the place of the output when `-o` is missing: the input's path without its extension, or the sealed name.
+/// If `-o` is missing, returns the place of the output: the input's path without its extension, or the sealed name.
 /// Data from standard input go to standard output, unless the result goes into a folder.
 fn usual_place(origin: &Origin<'_>, metadata: &Metadata, in_folder: bool) -> Result<Place, Failure> {
     if let Some(stem) = origin.stem {
-        // The sender may have chosen the name of a picture, too, so that name is checked like a sealed name.
+        // The sender may also have chosen the name of a picture, so that name is checked like a sealed name.
         return sealed_name(metadata.name.as_deref().unwrap_or(stem)).map(|name| Place::Sealed(name.into()));
     }
     let source = origin.source;

@@ -1,4 +1,5 @@
-//! Validated commands: the command line of such a command was checked as far as possible without reading any file.
+//! Validated commands: the program has checked the command line of such a command as far as possible without reading
+//! any file.
 
 use crate::command::{lab, process};
 use crate::place::report::Whole;
@@ -20,7 +21,7 @@ impl<F: Fn() -> Result<Exit, Failure>> Plan for F {
 
 pub enum Task {
     Plan(Box<dyn Plan>),
-    /// The lab has no secrets to protect, traces its own child processes, and has its own exit codes.
+    /// The lab has no secrets to protect, has to trace its own child processes, and has its own exit codes.
     Lab(Box<lab::Command>),
 }
 

@@ -185,7 +185,7 @@ impl Run<'_> {
         report.add(&Source::File(path), Instant::now(), &Err(failure));
     }
 
-    /// Changes one file or object: the file at `spot` if `spot` is given, or else the file or object that `path` names.
+    /// Changes one file or object: the file at `spot` if `spot` is given, or else the file or object at `path`.
     fn one(&mut self, path: &Path, spot: Option<Spot>, report: &mut Report) {
         let start = Instant::now();
         let (change, identities) = (&mut self.change, &mut self.identities);
@@ -199,7 +199,7 @@ impl Run<'_> {
             Ok(_) => self.tally.unchanged += 1,
             Err(_) => self.tally.failed += 1,
         }
-        // With `--recursive`, files that do not change only count in the summary. A rehearsal (`--dry-run`) reports
+        // With `--recursive`, unchanged files appear only as a number in the summary. A rehearsal (`--dry-run`) reports
         // each file, because its purpose is to show the recipients.
         let is_told = match &result {
             Ok(outcome) => outcome.changed || self.args.json || self.args.dry_run || !self.args.recursive,
@@ -222,7 +222,7 @@ impl Run<'_> {
         Done { remark: Some(outcome.remark), notes, more: outcome.more, ..Done::default() }
     }
 
-    /// Prints the number of files for each outcome, if the command can have several files.
+    /// If the command can have several files, prints the number of files for each outcome.
     fn summarize(&self) -> Result<(), Failure> {
         let RewrapTally { changed, unchanged, failed, passed_over } = self.tally;
         if !self.args.recursive && self.args.files.len() == 1 {

@@ -144,7 +144,8 @@ impl SealArgs {
         Ok(())
     }
 
-    /// Returns the recipients, with the options that apply to every file. `what` names the purpose of a new passphrase.
+    /// Returns the recipients, with the options that apply to every file. `what` is the purpose of a new passphrase, as
+    /// text.
     fn resolve(
         &self,
         named: &NamedRecipients,
@@ -415,7 +416,7 @@ pub fn portable(name: &[u8]) -> Option<Vec<u8>> {
     (!name.contains(&b'\\')).then(|| name.to_vec())
 }
 
-/// Writes the output of the function `seal` as text.
+/// Writes the output of the function `seal` in armor, which is text.
 pub fn armored<T>(
     format: FormatArg,
     output: impl Write + Send,
@@ -434,8 +435,8 @@ pub fn armored<T>(
     Ok(done)
 }
 
-/// Returns the place of the output when `-o` is missing: a path beside the input, with the extension `ending`. Data
-/// from standard input go to standard output.
+/// If `-o` is missing, returns the place of the output: a path beside the input, with the extension `ending`. Data from
+/// standard input go to standard output.
 fn usual_place(input: &Input, ending: &str) -> Result<Place, Failure> {
     match input.source.path() {
         None => Ok(Place::Stdout),

@@ -29,7 +29,7 @@ pub const NAMESPACE: &str = "file";
 
 /// Signs files: FILE.sig says that FILE comes from you, and is unchanged
 ///
-/// The signature is an SSH signature. `ssh-keygen -Y verify` can read it if it supports the kind of the key. The
+/// The signature is an SSH signature. `ssh-keygen -Y verify` reads signatures by the kinds of keys it supports. The
 /// signature proves that the owner of the key signed these bytes. Signing hides nothing: to seal and sign, use
 /// `deadpan seal`.
 #[derive(Debug, clap::Args)]
@@ -114,7 +114,7 @@ impl Plan for Sign {
                 }
             });
             report.add(source, start, &result);
-            // Without the signing key, all other files would fail for the same reason, so the command ends here.
+            // Without the signing key, signing fails for all other files, too, so the command ends here.
             if has_no_key {
                 break;
             }
@@ -150,7 +150,7 @@ impl Sign {
     }
 }
 
-/// Returns the place of an input's signature when `-o` is missing: beside the input, or standard output.
+/// If `-o` is missing, returns the place of an input's signature: beside the input, or standard output.
 pub fn usual_place(source: &Source) -> Place {
     source.path().map_or(Place::Stdout, |path| {
         let mut name = path.as_os_str().to_owned();

@@ -1,7 +1,7 @@
 //! Command names of other programs, for suggestions: after `deadpan encrypt`, the error suggests `deadpan seal`.
 
-/// Returns the command of Deadpan that corresponds to `word`, which is a command of other programs. `parent` is the
-/// command before the word, if any.
+/// Returns the command of Deadpan that corresponds to `word`, a command of another program. `parent` is the command
+/// before the word, if any.
 pub fn meant_by(parent: Option<&str>, word: &str) -> Option<&'static str> {
     let table = match parent {
         None => COMMANDS,

@@ -141,11 +141,11 @@ impl Verify {
         Ok(Done { bytes: length, remark, more, ..Done::default() })
     }
 
-    /// Changes the advice if the user named the signature instead of the signed file, or if the signature may have
+    /// Changes the advice if the user gave the signature instead of the signed file, or if the signature may have
     /// another name.
     fn advise(&self, source: &Source, path: &Path, failure: Failure) -> Failure {
         let file = source.path().and_then(Path::to_str).and_then(|name| name.strip_suffix(ENDING));
-        // The check for signed data is only for files: the header of a pipe was already read.
+        // The check for signed data is only for files, because the header of a pipe was already read.
         let is_signed = |path: &Path| {
             let input = disk::Input::open(path, OpenMode::default());
             input.is_ok_and(|input| Header::read(input.file).is_ok_and(|header| header.is_signed()))

@@ -1,5 +1,5 @@
 //! Refuses private keys among the arguments. The check runs before the arguments are parsed, so that no error message
-//! repeats a key, since messages are often stored in logs.
+//! repeats a key: messages are often stored in logs.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -9,13 +9,13 @@ use crate::tell::failure::Failure;
 
 /// The prefix of age's private keys, in lower case.
 const AGE: &str = "age-secret-key-";
-/// The alphabet of Bech32, in which age writes its keys.
+/// The alphabet of Bech32, the encoding of age's keys.
 const BECH32: &str = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-/// The minimum number of letters that count as a part of a key. Fewer letters can be the rest of a file's name, as in
-/// `age-secret-key-1.txt`.
+/// The minimum number of letters that are treated as part of a key. Fewer letters can be the rest of a file's name, as
+/// in `age-secret-key-1.txt`.
 const FEWEST: usize = 5;
-/// The minimum number of consecutive letters that look like a key, whatever text is before them. An age key has 58 such
-/// letters.
+/// The minimum number of consecutive letters that look like a key, regardless of the text before them. An age key has
+/// 58 such letters.
 const MANY: usize = 40;
 /// The number of base64 letters that are decoded to recognize a DER header and an algorithm.
 const PEM_START: usize = 40;
@@ -36,7 +36,7 @@ pub fn refuse(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failu
             "treat this key as known and make a new one; name a private key by its file, and seal to its public part",
         ));
     }
-    // The base64 of a PEM file can look like a damaged key by chance, so the reliable signs are checked first.
+    // The base64 of a PEM file can look like a damaged key by chance, so the code checks the reliable signs first.
     let damaged =
         |(word, argument): (&String, &OsString)| looks_like_damaged_key(word) && !Path::new(argument).exists();
     if words.iter().zip(&arguments).any(damaged) {
@@ -54,8 +54,9 @@ pub fn refuse(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failu
     Ok(())
 }
 
-/// Whether a raw key, which is 64 hexadecimal digits for 32 bytes, is written where a key is expected. In other places,
-/// such digits are more likely the hash of a file, since many programs use the hash as the file's name.
+/// Whether an argument contains a raw key (32 bytes as 64 hexadecimal digits) at a place where a key is expected.
+/// Elsewhere, 64 hexadecimal digits are more likely the hash of a file, since many programs use the hash as the file's
+/// name.
 fn names_raw_key(words: &[String]) -> bool {
     let is_of_keys = words.get(1).is_some_and(|word| word == "keys");
     (1..words.len()).any(|index| {
@@ -69,7 +70,6 @@ fn names_raw_key(words: &[String]) -> bool {
     })
 }
 
-/// Whether a key or a contact has this name, in upper or lower case.
 fn is_name(word: &str) -> bool {
     Home::find().is_ok_and(|home| home.names().iter().any(|name| name.eq_ignore_ascii_case(word)))
 }
@@ -177,8 +177,8 @@ mod tests {
         }
         let public = "MCowBQYDK2VuAyEAhEqrKuj5DJvYPiVMpZNf2VeQmgJRtJ/oTSrboOjF4zA=";
         assert!(refuse(["seal", "-r", public].map(Into::into)).is_ok());
-        // Base64 text sometimes has forty letters of Bech32 in a row. In this test, the `BEGIN` line shows that the key
-        // is private.
+        // In rare cases, base64 text has forty letters of Bech32 in a row. In this test, the `BEGIN` line shows that
+        // the key is private.
         let unlucky = format!("-----BEGIN PRIVATE KEY-----\n{}", "qpzry9x8".repeat(6));
         assert!(refuse(["-r", &unlucky].map(Into::into)).unwrap_err().message.contains("there is a private key"));
         for name in ["age-secret-key-1.txt", "AGE-SECRET-KEY-backup", "age1qqqq", "private key.pem", "PUBLIC KEY-----"]

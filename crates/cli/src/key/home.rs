@@ -1,6 +1,6 @@
 //! The key folder. The key folder contains the user's own keys (`NAME.key`, with the public part `NAME.pub`) and a
-//! folder `contacts` with the public keys of other people (`NAME.pub`). It also contains a file `default` with the name
-//! of the default key.
+//! folder `contacts` with the public keys of other people (`NAME.pub`). The key folder also contains a file `default`
+//! with the name of the default key.
 
 mod default;
 pub mod make;
@@ -89,7 +89,7 @@ impl Home {
         Ok(names.into_iter().map(|name| Contact { path: self.contact_path(&name), name }).collect())
     }
 
-    /// Returns an error with this hint if `name` is a contact: only own keys have a private part.
+    /// Returns an error with `hint` if `name` is a contact: only the user's own keys have a private part.
     pub fn refuse_contact(&self, name: &str, hint: &str) -> Result<(), Failure> {
         if check_name(name).is_ok() && self.contact_path(name).exists() {
             Err(Failure::usage(format!("{name} is a contact, and not one of your own keys"), hint))
@@ -113,8 +113,8 @@ impl Home {
         [self.own_names(), self.contact_names()].concat()
     }
 
-    /// Returns the name of the own key in the file `path`. Returns `None` if a file with this path would not be an own
-    /// key. The file need not exist.
+    /// Returns the name of the user's key in the file `path`. Returns `None` if a key of the user cannot have this
+    /// path. The file need not exist.
     pub fn name_of<'a>(&self, path: &'a Path) -> Option<&'a str> {
         let name = path.file_name()?.to_str()?.strip_suffix(".key")?;
         Some(name).filter(|name| self.holds(path) && check_name(name).is_ok())
@@ -127,7 +127,7 @@ impl Home {
             || folder.canonicalize().is_ok_and(|it| self.folder.canonicalize().is_ok_and(|own| own == it))
     }
 
-    /// If `path` is in the key folder, makes the folder of `path`, which only its owner can use.
+    /// If `path` is in the key folder, makes the folder of `path`, with access only for its owner.
     pub fn make_folder_of(&self, path: &Path) -> Result<(), Failure> {
         let folder = folder_of(path);
         if !folder.starts_with(&self.folder) {
@@ -148,14 +148,14 @@ impl Own {
     }
 }
 
-/// Whether a file of this name exists. A file in a folder that the user may not enter counts as existing, so that a
+/// Whether a file of this name exists. Also returns true for a file in a folder that the user may not enter, so that a
 /// later read reports the missing permission.
 pub fn may_exist(path: &Path) -> bool {
     About::of_path(path).map_or_else(|error| error.kind() == ErrorKind::PermissionDenied, |_| true)
 }
 
-/// Whether a text has the form of a fingerprint. A text in the form of a fingerprint always stands for the key with
-/// this fingerprint, and never is a name.
+/// Whether a text has the form of a fingerprint. A text in the form of a fingerprint is never a name: it always stands
+/// for the key with this fingerprint.
 pub fn is_fingerprint(text: &str) -> bool {
     text.split('-').map(str::len).eq([4, 4, 4, 4, 4, 4, 2])
         && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_alphanumeric())
@@ -253,7 +253,7 @@ fn write_in(folder: &Folder, path: &Path, text: &[u8], mode: u32, replace: bool)
 fn finish(partial: Partial, path: &Path, text: &[u8], mode: u32, replace: bool) -> Result<(), Failure> {
     let failed = |error| Failure::path("write", path, &error);
     partial.file().write_all(text).map_err(failed)?;
-    // If root writes to the key folder of another user, the file gets that user as its owner.
+    // If root writes to the key folder of another user, that user becomes the owner of the file.
     let folder = partial.draft().folder().about().map_err(failed)?;
     if is_root() && folder.owner != 0 && Home::find().is_ok_and(|home| path.starts_with(&home.folder)) {
         partial.file().set_owner(Some(folder.owner), folder.group).map_err(failed)?;
@@ -270,7 +270,7 @@ pub struct KeyFile {
 }
 
 impl KeyFile {
-    /// Opens the file. Refuses a link of another user, since such a link could lead to another key.
+    /// Opens the file. Refuses a link of another user, since this link could lead to another key.
     pub fn find(path: &Path) -> Result<Self, Failure> {
         let input = open(path)?;
         match &input.found.link {
@@ -298,7 +298,7 @@ impl KeyFile {
         self.text.windows(AGE.len()).any(|part| part.eq_ignore_ascii_case(AGE))
     }
 
-    /// Returns a note if the file has other hard links, since those names keep the old key.
+    /// Returns a note if the file has other hard links, since those links keep the old key.
     pub fn other_names(&self) -> Option<String> {
         let others = self.input.about.links.checked_sub(1).filter(|others| *others > 0)?;
         let names = count(others, "other hard link", "other hard links");
@@ -314,14 +314,15 @@ impl KeyFile {
         let partial = Partial::create_at(&real, &path)?;
         partial.file().write_all(text).map_err(failed)?;
         keep(partial.file(), &input.file, false).map_err(|error| failure(&path, error))?;
-        // The new file is for its owner only and has the current time, whatever mode and time the old file had.
+        // Only the owner can access the new file, and its time is the current time, whatever mode and time the old file
+        // had.
         partial.file().set_mode(0o600).and_then(|()| partial.file().set_modified(SystemTime::now())).map_err(failed)?;
         partial.land_dressed(Replace::Only(input.about.id), true)
     }
 }
 
-/// Whether the path exists and is neither a file nor a link to a file. A path that is not a file is not read, since
-/// reading a FIFO would wait for a writer.
+/// Whether the path exists and is neither a file nor a link to a file. A path that is not a file is not read, because
+/// reading a FIFO waits for a writer.
 fn is_no_file(path: &Path) -> bool {
     About::of_path(path).is_ok_and(|about| !about.is_file())
 }

@@ -1,4 +1,4 @@
-//! The keys and passphrases that may open a file. The keys are tried in an order that needs as few questions to the
+//! The keys and passphrases that may open a file. The order in which the keys are tried needs as few questions to the
 //! user as possible.
 
 mod locked;
@@ -28,13 +28,13 @@ pub struct Identities {
     short_of_shares: Option<&'static str>,
     /// The limit on the cost of hashing a file's own passphrase.
     max_cost: MaxCost,
-    /// The key folder, if the user named no key and the keys come from this folder.
+    /// The key folder, if the user gave no key, so that the keys come from this folder.
     folder: Option<PathBuf>,
 }
 
 struct Candidate {
     name: String,
-    /// The key's file. `None` for a passphrase, and for a key in a file with several keys.
+    /// The key's file. `None` for a passphrase, and for one of several keys in the same file.
     path: Option<PathBuf>,
     state: CandidateState,
 }
@@ -233,8 +233,8 @@ impl Identities {
         sealed.header.clone().open(&self.ready(&sealed.stanzas)).ok()
     }
 
-    /// Returns the shares that these identities have in a file. Uses the keys that need no passphrase, or else the
-    /// first protected key that has shares.
+    /// Returns the shares of a file that are sealed to these identities. Uses the keys that need no passphrase, or else
+    /// the first protected key that has shares.
     pub fn shares(&mut self, name: &str, header: &Header) -> Result<Vec<Share>, Failure> {
         let stanzas = header.stanzas();
         let none = match header.shares(&self.ready(&stanzas)) {
@@ -256,7 +256,7 @@ impl Identities {
         Err(refused.unwrap_or_else(|| self.none_fits(name, none)))
     }
 
-    /// Returns the identities that need no passphrase and may belong to one of the recipients.
+    /// Returns the identities that need no passphrase and may fit one of the recipients.
     fn ready(&self, stanzas: &[Stanza]) -> Vec<Identity> {
         self.list.iter().flat_map(|candidate| candidate.ready_for(stanzas)).collect()
     }
@@ -277,7 +277,7 @@ impl Identities {
         }))
     }
 
-    /// Returns the library's error, with a hint that names the keys that were tried.
+    /// Returns the library's error, with a hint that lists the keys that were tried.
     fn none_fits(&self, name: &str, error: Error) -> Failure {
         let is_short_of_shares = matches!(error, Error::TooFewShares { .. });
         let mut failure = Failure::seal(name, error);
@@ -366,7 +366,7 @@ fn fits(kem: Option<Kem>, stanzas: &[Stanza]) -> bool {
     stanzas.iter().any(|stanza| matches!(stanza, Stanza::Key(kem) | Stanza::Share { kem, .. } if is_for(*kem)))
 }
 
-/// Whether the error means that these keys and passphrases do not open the file, but other keys may open it.
+/// Whether the error means that other keys may open the file, but these keys and passphrases do not.
 fn is_of_keys(error: &Error) -> bool {
     use Error::{NoKeyFits, TooCostly, TooFewShares, WrongPassphrase};
     matches!(error, NoKeyFits(_) | TooFewShares { .. } | WrongPassphrase | TooCostly(_))

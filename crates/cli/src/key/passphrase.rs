@@ -45,7 +45,8 @@ pub struct PassphraseArgs {
 }
 
 /// A descriptor that was open when the program started. The descriptor is duplicated while the arguments are parsed.
-/// When the arguments are parsed, the program has not yet opened its own files, which could get the same number.
+/// While the arguments are parsed, the program has not yet opened any files of its own, so the descriptor cannot be
+/// such a file.
 #[derive(Clone, Debug)]
 struct Descriptor {
     number: u32,
@@ -63,18 +64,18 @@ impl FromStr for Descriptor {
     }
 }
 
-/// Returns the parser of a file's name, where `-` is standard input.
+/// Returns a parser for file names that treats `-` as standard input.
 pub fn stdin_or_path() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().map(|path| if path == Path::new("-") { STDIN.into() } else { path })
 }
 
 impl PassphraseArgs {
-    /// Returns arguments that say to take the passphrase from the first line of this file.
+    /// Returns arguments that choose the first line of this file as the source of the passphrase.
     pub fn of_file(path: PathBuf) -> Self {
         Self { passphrase_file: Some(path), passphrase_fd: None }
     }
 
-    /// Returns an error if both the passphrase and the data would come from standard input.
+    /// Returns an error if the arguments choose standard input for both the passphrase and the data.
     pub fn leave_stdin_to(&self, sources: &[Source]) -> Result<(), Failure> {
         let taken = self.passphrase_fd.as_ref().is_some_and(|descriptor| descriptor.number == 0)
             || self.passphrase_file.as_deref().is_some_and(|file| file == Path::new(STDIN));
@@ -102,9 +103,9 @@ impl PassphraseArgs {
             (None, Some(Descriptor { number, file })) => {
                 let name = format!("descriptor {number}");
                 let failed = |error| Failure::io("read the passphrase from", &name, &error);
-                // A pipe or a socket has no position, so its next line counts as its first line.
+                // A pipe or a socket has no position, so its next line is treated as its first line.
                 let is_first = (&**file).stream_position().map_or(true, |position| position == 0);
-                // Reads byte by byte, to leave the following lines to the next program that reads the descriptor.
+                // Reads byte by byte, so that the next program that reads the descriptor can read the following lines.
                 let line = first_line(&mut &**file, 1).map_err(failed)?;
                 let nothing = || {
                     let hint = "each command takes the next line; write the passphrase once for each of them";
@@ -116,7 +117,7 @@ impl PassphraseArgs {
         }
     }
 
-    /// Whether an option names the source of the passphrase.
+    /// Whether an option chooses the source of the passphrase.
     pub fn is_given(&self) -> bool {
         self.passphrase_file.is_some() || self.passphrase_fd.is_some()
     }
@@ -125,14 +126,13 @@ impl PassphraseArgs {
 /// A passphrase that was not typed on the terminal.
 struct Given {
     passphrase: Passphrase,
-    /// The passphrase with the byte order mark that precedes it in the file, if there is one.
+    /// The passphrase with the byte order mark before it, if the file has such a mark.
     marked: Option<Passphrase>,
 }
 
 impl Given {
     /// Removes a byte order mark from the first line of a file. Editors on Windows write a byte order mark at the
-    /// beginning of a file. In lines other than the first line, the bytes of a byte order mark belong to the
-    /// passphrase.
+    /// beginning of a file. In later lines of the file, the bytes of a byte order mark belong to the passphrase.
     fn without_mark(line: Passphrase, is_first: bool) -> Self {
         match line.as_bytes().strip_prefix(BYTE_ORDER_MARK).filter(|_| is_first).map(Passphrase::new) {
             Some(passphrase) => Self { passphrase, marked: Some(line) },
@@ -141,7 +141,7 @@ impl Given {
     }
 }
 
-/// The source of passphrases. A passphrase is read or asked for when it is first needed, and then kept in memory.
+/// The source of passphrases. A passphrase is read or typed when it is first needed, and then kept in memory.
 pub struct Passphrases {
     args: PassphraseArgs,
     given: OnceCell<Option<Given>>,
@@ -237,9 +237,9 @@ impl Passphrases {
         Ok((!typed.as_bytes().is_empty()).then_some(typed))
     }
 
-    /// Returns a new passphrase for `what`; `None` without a terminal, or if the user types nothing. Refuses an empty
-    /// passphrase from the arguments or the environment, such as a variable that a script has not set. `without` is
-    /// advice for a user who does not want a passphrase.
+    /// Returns a new passphrase for `what`. Returns `None` if there is no terminal, or if the user types nothing.
+    /// Refuses an empty passphrase from the arguments or the environment, because a script may have left a variable
+    /// empty by mistake. `without` is advice for a user who does not want a passphrase.
     pub fn new_if_wanted(&self, what: &str, without: &str) -> Result<Option<Passphrase>, Failure> {
         if let Some(given) = self.given()? {
             return if given.as_bytes().is_empty() { Err(empty(without)) } else { Ok(Some(given.clone())) };
@@ -268,7 +268,7 @@ fn twice(terminal: &Terminal, question: &str) -> Result<Passphrase, Failure> {
     Err(Failure::usage("the passphrases differ", "type the same one twice"))
 }
 
-/// Reads the first line, at most `step` bytes at a time. Returns `None` at the end of the input.
+/// Reads the first line in reads of at most `step` bytes. Returns `None` at the end of the input.
 fn first_line(input: &mut impl Read, step: usize) -> io::Result<Option<Passphrase>> {
     let mut text = Secret::zeroed(LONGEST + 2);
     let mut length = 0;
@@ -286,7 +286,7 @@ fn first_line(input: &mut impl Read, step: usize) -> io::Result<Option<Passphras
     Ok(Some(Passphrase::new(line.strip_suffix(b"\r").unwrap_or(line))))
 }
 
-/// Checks the length of a line. `is_first` says whether the line is the first line of its file.
+/// Checks the length of a line. `is_first` is true if the line is the first line of its file.
 fn checked(line: Passphrase, name: &str, is_first: bool) -> Result<Given, Failure> {
     if line.as_bytes().len() > LONGEST {
         let message = format!("the first line of {name} is too long for a passphrase");

@@ -1,4 +1,4 @@
-//! age's plugins on the command line: their questions go to the terminal, and their messages to standard error.
+//! age's plugins on the command line: a plugin's questions go to the terminal, and its messages go to standard error.
 
 use std::any::Any;
 use std::io::IsTerminal;
@@ -30,7 +30,7 @@ fn only_recipient(found: &[Found]) -> Option<Recipient> {
     if let [Found::PluginRecipient(line)] = found { Some(line.clone().into()) } else { None }
 }
 
-/// Returns the recipient in a file, if one recipient of a plugin is the only content of the file.
+/// Returns the recipient in a file if the file contains one recipient of a plugin and nothing else.
 pub fn of_contact(path: &Path) -> Option<Recipient> {
     home::read(path).ok().and_then(|found| only_recipient(&found))
 }

@@ -14,10 +14,11 @@ use crate::tell::shown::guarded;
 use crate::tell::signals;
 use deadpan_seal::{Passphrase, Secret};
 
-/// The longest passphrase, in bytes. A longer line is probably not a passphrase, but a file that was given by mistake.
+/// The longest passphrase, in bytes. A line beyond this limit is probably not a passphrase, but a file that was given
+/// by mistake.
 pub const LONGEST: usize = 4096;
-/// The maximum number of times that the program stops at a question to wait until it is in the foreground. The number
-/// needs a limit, because the system does not stop a program that no process could continue.
+/// The maximum number of times that the program stops itself at a question to wait for the foreground. The number of
+/// stops needs a limit, because a stop has no effect if no process could continue the program.
 const STOPS: usize = 100;
 
 /// The terminal of the process, even if the standard streams are redirected.
@@ -68,8 +69,9 @@ impl Terminal {
         line.ok_or_else(|| Failure::new(Exit::Key, "no passphrase was given", hint))
     }
 
-    /// Stops the program until it is in the foreground. The system also stops a background program when it reads from
-    /// the terminal. While a shell edits a line, the terminal may be in a mode in which Enter does not end a line.
+    /// Stops the program until it is in the foreground. The system itself stops a background program only when the
+    /// program reads from the terminal. While a shell edits a line, the terminal may be in a mode in which Enter does
+    /// not end a line.
     fn wait_for_foreground(&self) {
         for _ in 0..STOPS {
             if tcgetpgrp(&*self.0).map_or(true, |foreground| foreground == getpgrp()) {
@@ -86,8 +88,8 @@ impl Terminal {
         (&*self.0).write_all(question.as_bytes())
     }
 
-    /// Reads a line; `None` if the input ends before the first byte. Also returns whether the input has ended, for
-    /// example after Ctrl-D. Bytes that were read before `again` was set are dropped.
+    /// Reads a line; returns `None` if the input ends before the first byte. Also returns whether the input has ended,
+    /// for example after Ctrl-D. If `again` is set in the meantime, drops the bytes that were read before.
     fn line(&self, again: &AtomicBool) -> std::io::Result<(Option<Passphrase>, bool)> {
         let mut line = Secret::zeroed(LONGEST);
         let mut length = 0;

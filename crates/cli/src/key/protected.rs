@@ -9,7 +9,7 @@ use crate::tell::shown::shown;
 use deadpan_seal::PrivateKey;
 use deadpan_seal::key::{Found, KeyError, ProtectedKey};
 
-/// Decrypts a protected key that seals. Warns if the public part beside the file belongs to another key.
+/// Decrypts a protected key for sealing. Warns if the public part beside the file belongs to another key.
 pub fn unlock(path: &Path, locked: &ProtectedKey, passphrases: &Passphrases) -> Result<PrivateKey, Failure> {
     match unlock_any(path, locked, passphrases)? {
         Found::Private(key) => Ok(key),
@@ -18,7 +18,8 @@ pub fn unlock(path: &Path, locked: &ProtectedKey, passphrases: &Passphrases) -> 
     }
 }
 
-/// Decrypts a protected key that seals or signs. Warns if the public part beside the file belongs to another key.
+/// Decrypts a protected key for sealing or for signing. Warns if the public part beside the file belongs to another
+/// key.
 pub fn unlock_any(path: &Path, locked: &ProtectedKey, passphrases: &Passphrases) -> Result<Found, Failure> {
     let name = &shown(path);
     let key = passphrases.unlock(name, |passphrase| match locked.unlock_any(passphrase) {

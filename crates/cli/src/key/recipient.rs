@@ -61,12 +61,12 @@ enum Part {
     Plugin(plugin::Recipient),
 }
 
-/// The recipients of a file, with their keys read.
+/// The recipients of a file, after their keys were read.
 pub struct Recipients {
     pub sealing: Sealing,
     /// Their public keys.
     pub keys: Vec<PublicKey>,
-    /// The name of the default key, if it is the recipient because no recipient was named.
+    /// The name of the default key, if it is used because no recipient was named.
     pub default_key: Option<String>,
     /// The passphrase, if the file is sealed to a passphrase.
     pub passphrase: Option<deadpan_seal::Passphrase>,
@@ -85,8 +85,8 @@ impl Recipients {
     }
 
     /// Writes a note to a user at a terminal if none of the recipients is one of the user's own keys. There is no note
-    /// if a key of the user is unknown without its passphrase, or if a recipient belongs to a plugin. Such a recipient
-    /// may be the user's own key.
+    /// if a key of the user is unknown because its passphrase was not given, or if a recipient belongs to a plugin.
+    /// Such a recipient may be the user's own key.
     pub fn tell_if_others(&self, home: &Home) -> Result<(), Failure> {
         if self.passphrase.is_some() || !self.others.is_empty() || !std::io::stderr().is_terminal() {
             return Ok(());
@@ -123,8 +123,8 @@ impl NamedRecipients {
         Ok(Self(found))
     }
 
-    /// Returns the names and keys. Asks for a passphrase if reading a public part needs the passphrase. Fails if one of
-    /// the recipients cannot be recognized in a file: a recipient of a plugin or a key of SSH.
+    /// Returns the names and keys. Asks for a passphrase if reading a public part needs the passphrase. Fails if there
+    /// is a recipient of a plugin or a key of SSH, because such a recipient cannot be recognized in a file.
     pub fn keys(&self, passphrases: &Passphrases) -> Result<NamedKeys, Failure> {
         let Sorted { plugins, ssh, keys } = self.resolve(passphrases)?;
         let plugins = plugins.iter().map(|(name, _)| (name, "a recipient of a plugin"));
@@ -184,7 +184,7 @@ impl RecipientArgs {
         Self { recipients, recipients_file: Vec::new(), any: None, passphrase: false, mode, source }
     }
 
-    /// Sets `--passphrase` if the arguments give a passphrase. The exception is `--remove-source` with named
+    /// Sets `--passphrase` if the arguments contain a passphrase. The exception is `--remove-source` with named
     /// recipients: in this case, the passphrase may belong to one of the user's own keys.
     pub fn imply_passphrase(&mut self, remove_source: bool) {
         self.passphrase |= self.source.is_given() && (!remove_source || self.names_nobody());
@@ -229,8 +229,8 @@ impl RecipientArgs {
         Failure { hint: Some(hint.into()), ..failure }
     }
 
-    /// Returns the options for `rewrap` that give files these recipients. Each option follows a space. If no recipient
-    /// is named, `default_key` is the recipient.
+    /// Returns the options with which `rewrap` seals files to these recipients. Each option follows a space. If no
+    /// recipient is named, `default_key` is the recipient.
     pub fn as_of_rewrap(&self, default_key: Option<&str>) -> String {
         let files = self.recipients_file.iter().map(shown);
         let named = self.recipients.iter().map(|name| bytes(name.as_bytes())).chain(files);
@@ -239,7 +239,7 @@ impl RecipientArgs {
         all.chain(self.passphrase.then(|| " -p".to_owned())).chain(mixed).collect()
     }
 
-    /// Whether a recipient or a passphrase is named.
+    /// Whether the arguments contain a recipient or a passphrase.
     pub fn is_given(&self) -> bool {
         self.passphrase || !self.names_nobody()
     }
@@ -263,7 +263,7 @@ impl RecipientArgs {
     }
 
     /// Reads the remaining public keys, asks for passphrases if necessary, and adds the default key if no recipient is
-    /// named. `what` names the purpose of a new passphrase. With `rehearse`, no key is written.
+    /// named. `what` is the purpose of a new passphrase. With `rehearse`, no key is written.
     pub fn resolve(
         &self,
         named: &NamedRecipients,
@@ -335,7 +335,7 @@ impl RecipientArgs {
     }
 
     /// Returns an error if the modes of the recipients differ. One classical recipient makes the whole file classical,
-    /// so it needs `--mode ecc`. With any other `--mode`, each recipient must have that mode.
+    /// so the file needs `--mode ecc`. With any other `--mode`, each recipient must have that mode.
     fn refuse_other_modes(&self, keys: &[(String, PublicKey)]) -> Result<(), Failure> {
         let is_classical = |(_, key): &&(String, PublicKey)| key.kem().mode() == Mode::Ecc;
         let Some(mode) = self.mode.map(Mode::from) else {
@@ -471,7 +471,7 @@ fn part_of(path: &Path) -> Result<Part, Failure> {
 }
 
 /// Returns the public part of a private key file. If reading the public part needs the passphrase, asks the user for
-/// it. Then writes the public part beside the key, so that the user is asked only once.
+/// it. Then writes the public part beside the key, so that the user types the passphrase only once.
 pub fn public_of(path: &Path, passphrases: &Passphrases) -> Result<PublicKey, Failure> {
     if let Some(public) = home::public_of(path)? {
         return Ok(public);
@@ -487,7 +487,7 @@ pub fn public_of(path: &Path, passphrases: &Passphrases) -> Result<PublicKey, Fa
 /// Returns the failure for an age recipient on the command line that is not valid.
 pub fn misspelt(text: &str, error: &KeyError) -> Failure {
     let failure = Failure::key("", error);
-    // The full message names a line number, which does not help if the argument has only one line.
+    // The full message contains a line number, which does not help if the argument has only one line.
     let message = if text.contains(['\n', '\r']) { failure.message } else { error.reason().into_owned() };
     let hint = match error {
         KeyError::Crowded { .. } => Some("write -r before each recipient".into()),

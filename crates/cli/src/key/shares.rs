@@ -19,7 +19,7 @@ pub struct Shares(Vec<(String, Share)>);
 /// The shares that belong to a sealed file.
 pub struct Chosen {
     pub identities: Vec<Identity>,
-    /// The failures of the shares that are left out. The failures matter if too few shares remain.
+    /// The failures of the shares that cannot be used. The failures are reported if too few shares remain.
     left_out: Vec<Failure>,
 }
 
@@ -59,14 +59,14 @@ fn doubled(name: &str, share: &Share, first: &str) -> Failure {
 }
 
 impl Chosen {
-    /// After the file was opened, writes notes about the shares that were left out.
+    /// After the file was opened, writes notes about the shares that could not be used.
     pub fn note(&self, opened: Opened) -> Opened {
         self.left_out.iter().for_each(|failure| say(&format!("note: left out {}", failure.message)));
         opened
     }
 
-    /// Returns the failure to report if the file did not open. If a share was left out, the first such share is
-    /// reported as the cause. The original failure and the other shares that were left out become notes.
+    /// Returns the failure to report if the file did not open. If some shares could not be used, reports the first of
+    /// these shares as the cause. The original failure and the other shares that could not be used become notes.
     pub fn blame(&self, failure: Failure) -> Failure {
         let Some((first, others)) = self.left_out.split_first() else { return failure };
         let mut first = first.clone();

@@ -24,7 +24,7 @@ use deadpan_seal::key;
 use deadpan_seal::sign::VerifyingKey;
 use deadpan_seal::{Audience, Opened, Sealing, Signatures};
 
-/// The namespace of signatures inside sealed files, as an `allowed_signers` file may name it.
+/// The namespace of signatures inside sealed files, as an `allowed_signers` file can contain it.
 const NAMESPACE: &str = "deadpan-v1";
 const ASK: &str = "ask the sender who signed it, and whether it was meant for you";
 
@@ -52,7 +52,8 @@ impl SigningArgs {
         !self.sign.is_empty()
     }
 
-    /// Refuses `--sign KEY` in place of `--sign=KEY`, because KEY would be sealed and sent to the recipients.
+    /// Refuses `--sign KEY` in place of `--sign=KEY`, because KEY would then be an input that is sealed and sent to the
+    /// recipients.
     pub fn refuse_key_as_file(&self, sources: &[Source]) -> Result<(), Failure> {
         for path in files_after("--sign", sources) {
             let name = shown(path);
@@ -84,8 +85,8 @@ impl SigningArgs {
     }
 }
 
-/// Returns the files that are named directly after an option. The user may have meant such a name as the option's
-/// value.
+/// Returns the files that are named directly after an option. Such a file name may have been meant as the value of the
+/// option.
 fn files_after<'a>(option: &str, sources: &'a [Source]) -> Vec<&'a Path> {
     let words: Vec<_> = invocation::arguments();
     let is_after = |path: &Path| words.windows(2).any(|pair| pair[0] == *option && pair[1] == *path);
@@ -147,10 +148,10 @@ pub struct Verdict {
     pub notes: Vec<String>,
     /// A text about the recipients that the file was signed for.
     audience: Option<String>,
-    /// The name of the data that was signed together with the data.
+    /// The data's name, which the signature covers.
     signed_as: Option<String>,
-    /// A text that says whether the data were compared with the signed data. Used only by commands that do not always
-    /// compare the data.
+    /// A text that states whether the data were compared with the signed data. Only commands that do not always compare
+    /// the data use this text.
     pub data: Option<&'static str>,
     /// Fields for JSON.
     pub more: Map<String, Value>,
@@ -182,7 +183,8 @@ impl Judge {
     }
 
     /// Returns a note if `own` is not the name that was signed. `own` is the name for the output, made from the sealed
-    /// file's own name. If the user requires a signature, fails instead, and the user has to choose the name.
+    /// file's own name. If the user requires a signature, fails instead of returning a note, so that the user chooses
+    /// the name.
     pub fn own_name(&self, name: &str, opened: &Opened, own: &OsStr) -> Result<Option<String>, Failure> {
         match misnamed(name, opened, own) {
             Some(why) if self.is_required => {
@@ -196,7 +198,7 @@ impl Judge {
         self.is_required
     }
 
-    /// Returns the people whose signatures are known. Reads them when they are needed for the first time.
+    /// Returns the people whose signatures are known. The first call reads these people and their keys.
     fn signers(&self) -> Result<&Signers, Failure> {
         if self.signers.get().is_none() {
             let signers = match &self.file {
@@ -224,8 +226,8 @@ impl Judge {
         let signers = self.signers()?;
         let seconds = signatures.time().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
-        // The owner of an expired key can write an old time into a signature. The line for the key must therefore also
-        // allow the present time.
+        // The owner of an expired key can write an old time into a signature. Therefore the key's line in the
+        // `allowed_signers` file must also allow the present time.
         let now = signers::now();
         let name_of = |key| signers.name_of(key, NAMESPACE, now).and(signers.name_of(key, NAMESPACE, seconds));
         let names: Vec<_> = signatures.keys().iter().map(|key| (key, name_of(key))).collect();
@@ -279,8 +281,8 @@ impl Judge {
     }
 }
 
-/// Returns a note if the signed name differs from `own`, the output's name according to the file's name. In this case,
-/// the file was renamed, or somebody exchanged the names of two signed files.
+/// Returns a note if the signed name differs from `own`, the output's name that follows from the name of the sealed
+/// file. In this case, the file was renamed, or somebody exchanged the names of two signed files.
 pub fn misnamed(name: &str, opened: &Opened, own: &OsStr) -> Option<String> {
     let signed = opened.metadata().name.as_deref().filter(|_| opened.is_signed())?;
     let differs = signed != own.as_bytes();

@@ -19,7 +19,7 @@ use deadpan_seal::sign::{Agent, Allowed, Signer, VerifyingKey};
 
 /// The beginning of a fingerprint in the form of OpenSSH.
 const SSH_FINGERPRINT: &str = "SHA256:";
-/// The maximum number of bytes that are read of an `allowed_signers` file. Longer files are refused.
+/// The maximum number of bytes that are read from an `allowed_signers` file. Longer files are refused.
 const LONGEST: u64 = (1 << 20) + 1;
 /// Advice if a key for signing is missing.
 const MAKE: &str = "make a key for signing with: deadpan keygen --sign";
@@ -98,9 +98,9 @@ impl Signers {
         }
     }
 
-    /// Returns the name of the person with this key. Own keys and contacts are valid for every namespace and time. The
-    /// lines of an `allowed_signers` file may be limited to some namespaces and times. `time` counts seconds since
-    /// 1970.
+    /// Returns the name of the person with this key. The user's own keys and contacts are valid for every namespace and
+    /// time. The lines of an `allowed_signers` file may be limited to some namespaces and times. `time` counts seconds
+    /// since 1970.
     pub fn name_of(&self, key: &VerifyingKey, namespace: &str, time: i64) -> Option<Foreign> {
         if let Some(allowed) = &self.allowed {
             return allowed.principals(key, namespace, time).first().map(|name| Foreign::new(*name));
@@ -108,18 +108,18 @@ impl Signers {
         self.people.iter().find(|person| person.key == *key).map(|person| person.name.clone())
     }
 
-    /// Whether a key belongs to the wanted person, for this namespace and at this time.
+    /// Whether a key belongs to the required person, for this namespace and at this time.
     pub fn is_by(&self, wanted: &Wanted, key: &VerifyingKey, namespace: &str, time: i64) -> bool {
         match (&self.allowed, &wanted.principal) {
             (Some(allowed), Some(principal)) => allowed.permits(principal, key, namespace, time),
-            // The user named a key by its fingerprint or file. The lines of the `allowed_signers` file limit this key,
-            // too.
+            // The user chose a key by its fingerprint or by a file. The lines of the `allowed_signers` file also limit
+            // a key that was chosen like this.
             (Some(allowed), None) => wanted.keys.contains(key) && !allowed.principals(key, namespace, time).is_empty(),
             (None, _) => wanted.keys.contains(key),
         }
     }
 
-    /// Returns the person that a text stands for: a known name, a fingerprint of either form, a public key file, or a
+    /// Returns the person for a text, which may be a known name, a fingerprint of either form, a public key file, or a
     /// public key of SSH.
     pub fn wanted(&self, who: &str) -> Result<Wanted, Failure> {
         let name = Foreign::new(who);
@@ -186,7 +186,7 @@ pub fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| i64::try_from(time.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// Returns the keys to sign with: the named keys, or the user's default key for signing if no key is named.
+/// Returns the keys to sign with: the keys that the user chose, or else the user's default key for signing.
 pub fn resolve(named: &[String], home: &Home, passphrases: &Passphrases) -> Result<Vec<Signer>, Failure> {
     if !named.is_empty() {
         return named.iter().map(|text| signer(text, home, passphrases)).collect();
@@ -196,7 +196,8 @@ pub fn resolve(named: &[String], home: &Home, passphrases: &Passphrases) -> Resu
     Ok(vec![in_file(&own.path, passphrases)?])
 }
 
-/// Returns the signer for one argument: a public key of SSH whose private half is in the agent, an own key, or a file.
+/// Returns the signer for one argument: a public key of SSH whose private half is in the agent, one of the user's own
+/// keys, or a file.
 fn signer(text: &str, home: &Home, passphrases: &Passphrases) -> Result<Signer, Failure> {
     if is_line(text) {
         let found = verifying(key::read(text.as_bytes()).map_err(|error| Failure::key("", &error))?);
@@ -276,7 +277,6 @@ fn unlock<T>(
     })
 }
 
-/// Returns the key in the SSH agent with this public half.
 fn in_agent(name: &str, key: &VerifyingKey) -> Result<Signer, Failure> {
     let Some(socket) = std::env::var_os("SSH_AUTH_SOCK").filter(|path| !path.is_empty()) else {
         let message = format!("{name} is a public key ({}), and signing needs the private one", key.scheme().name());

@@ -205,7 +205,7 @@ struct Body<R> {
 }
 
 impl<R: Read> Body<R> {
-    /// Makes sure that the buffer is empty only at the end of the input.
+    /// Fills an empty buffer, so that it stays empty only at the end of the input.
     fn fill(&mut self) -> io::Result<()> {
         loop {
             match self.input.fill_buf() {

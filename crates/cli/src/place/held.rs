@@ -1,8 +1,8 @@
 //! The folders of this command's files. Each folder is opened once.
 //!
 //! A command waits for a passphrase, or for the data of a pipe. During the wait, another program may exchange a folder,
-//! so that a path leads to another place. The folders of inputs and outputs are therefore opened before the wait. If
-//! the same path is used later, the program uses the open folder.
+//! so that a path leads to another file or folder. The folders of inputs and outputs are therefore opened before the
+//! wait. If the same path is used later, the program uses the open folder.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -54,7 +54,7 @@ pub fn way(path: &Path) -> io::Result<Way> {
         Some(Held::There(way)) => return Ok(way),
         Some(Held::Missing(above, rest)) => {
             return above.descend(&rest).map_err(|error| match error.kind() {
-                // A link or a file was put in the place of a folder.
+                // A link or a file has replaced a folder.
                 ErrorKind::NotADirectory => exchanged(),
                 _ => error,
             });
@@ -97,8 +97,8 @@ pub fn was_missing(path: &Path) -> bool {
     matches!(held(&trimmed(path)), Some(Held::Missing(..)))
 }
 
-/// If root makes folders below a folder of another user, returns that folder's attributes: its owner will own the new
-/// folders.
+/// If root makes folders below a folder of another user, returns that folder's attributes, because its owner must own
+/// the new folders.
 fn owner_of(above: &Folder) -> io::Result<Option<About>> {
     Ok(Some(above.about()?).filter(|about| is_root() && about.owner != 0))
 }
@@ -120,7 +120,7 @@ pub fn planted(path: &Path) -> Option<Planted> {
 pub fn open(path: &Path, mode: OpenMode) -> io::Result<Input> {
     let input = Input::open_by(path, mode, way)?;
     // An editor may have put a new file in the place of the named file. A file with several hard links may be an older
-    // file and does not count as new.
+    // file, so it is not treated as a new file.
     let is_it_or_new = |id| input.about.id == id || input.about.links < 2;
     let is_same = match INPUTS.lock().get(path) {
         Some(NamedInput::Folder(id)) => input.about.id == *id,
@@ -189,8 +189,8 @@ fn above(path: &Path) -> Option<(Way, PathBuf)> {
     })
 }
 
-/// Whether another folder may stay open. Folders may use a quarter of the open files that the system allows, and the
-/// other open files are for other purposes.
+/// Whether another folder may stay open. A quarter of the number of files that the system allows the program to open is
+/// for folders, and the rest is for other purposes.
 fn has_room() -> bool {
     static ROOM: OnceLock<usize> = OnceLock::new();
     let room = *ROOM.get_or_init(|| {
@@ -208,7 +208,7 @@ fn put(path: PathBuf, what: Held) {
     HELD.lock().insert(path, what);
 }
 
-/// Returns the error for a path that no longer leads to the same place as when the command began.
+/// Returns the error for a path that led to another place when the command began.
 fn exchanged() -> io::Error {
     Exchanged.into()
 }

@@ -26,7 +26,7 @@ use deadpan_remote::{Address, Object};
 use deadpan_seal::Error;
 pub use tree::{FileTree, FileTreeEntry};
 
-/// An input as the command line names it.
+/// An input, as it is given on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     Stdin,
@@ -74,7 +74,7 @@ fn signed_in(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
 }
 
 impl Source {
-    /// Returns the inputs that `FILE…` names. No FILE means standard input.
+    /// Returns the inputs that are given as `FILE…`. No FILE means standard input.
     pub fn all(files: Vec<PathBuf>) -> Result<Vec<Self>, Failure> {
         let named = |file| if file == Path::new("-") { Self::Stdin } else { Self::File(remote::local(file)) };
         let mut sources: Vec<_> = files.into_iter().map(named).collect();
@@ -87,13 +87,13 @@ impl Source {
         Ok(sources)
     }
 
-    /// Whether standard input is among the inputs that `FILE…` names.
+    /// Whether standard input is one of the inputs that are given as `FILE…`.
     pub fn reads_stdin(files: &[PathBuf]) -> bool {
         files.is_empty() || files.iter().any(|file| file == Path::new("-"))
     }
 
-    /// Returns these inputs, but replaces each prefix by the sealed objects below it. With `each`, also replaces each
-    /// folder by the sealed files in it.
+    /// Returns the inputs, but replaces each prefix by the sealed objects below that prefix. With `each`, also replaces
+    /// each folder by the sealed files in that folder.
     pub fn expanded(sources: &[Self], each: bool) -> Result<Vec<Self>, Failure> {
         let mut all = Vec::new();
         for source in sources {
@@ -108,7 +108,7 @@ impl Source {
         Ok(all)
     }
 
-    /// Returns these inputs, but replaces each folder by the files in it that have a signature file beside them.
+    /// Returns the inputs, but replaces each folder by those files in it that have a signature file beside them.
     pub fn signed_in(sources: &[Self], ending: &str) -> Result<Vec<Self>, Failure> {
         let mut all = Vec::new();
         for source in sources {
@@ -181,9 +181,8 @@ impl Input {
         if let (Source::File(path), Some(real)) = (source, &found.real) {
             recover::settle(path, real, &file, &about)?;
         }
-        // Standard input can be a file that is already at a later position than its start, so standard input is read as
-        // a stream. A file of length 0 can be a file in /proc. The system makes the contents of such a file when the
-        // file is read.
+        // Standard input can be a file that was already read in part, so standard input is always read as a stream. A
+        // file of length 0 can be a file in /proc. The system makes the contents of such a file when the file is read.
         let positioned = about.is_file() && about.length > 0 && *source != Source::Stdin;
         Ok(Self { source: source.clone(), data: Data::File(file), about: Some(about), found, positioned })
     }
@@ -253,7 +252,7 @@ impl Input {
 /// A reader of an input's data.
 pub struct Reader<'a> {
     data: &'a Data,
-    /// The number of bytes that must still follow in the file, if its length is known.
+    /// The number of bytes that are still to be read from the file, if its length is known.
     left: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! Overwrites a header by a new header. Until the new header is on the disk, a record with both headers lies beside the
-//! file: `.NAME.deadpan-rewrap`. After a crash, [`recover`] puts the old header back.
+//! Overwrites a header with a new header. Until the new header is on the disk, a record with both headers lies beside
+//! the file: `.NAME.deadpan-rewrap`. After a crash, [`recover`] puts the old header back.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,7 +18,8 @@ use deadpan_disk::Handle;
 use deadpan_seal::Sidecar;
 
 const SUFFIX: &[u8] = b".deadpan-rewrap";
-/// The maximum number of bytes of a file's name that the name of its record contains. Names have 255 bytes at most.
+/// The maximum number of bytes of a file's name that are copied into the name of the file's record. Names have 255
+/// bytes at most.
 const LONGEST_STEM: usize = 200;
 
 /// Returns the name of the record of a file. If the file's name is long, the record's name contains the beginning and a
@@ -62,7 +63,7 @@ pub fn overwrite(target: &LockedFile, old: Vec<u8>, new: Vec<u8>) -> Result<(), 
         remove();
         return Err(failed(error));
     }
-    // Ctrl-C has to wait, so it takes effect either before or after the write of the header.
+    // Ctrl-C has to wait, so that it takes effect before or after the write of the header, but not during the write.
     signals::hold(|_| {
         let write = |header: &[u8]| target.file.write_all_at(header, 0).and_then(|()| target.file.sync_data());
         let Err(error) = write(&new) else {

@@ -22,8 +22,8 @@ pub struct LockedFile {
 }
 
 impl LockedFile {
-    /// Opens a file, and locks it if it `writes`. Opens the file at `spot`, or else the file at `path`. If `path` is a
-    /// link, the link is followed, so that the file itself changes.
+    /// Opens a file, and locks the file if `writes` is true. Opens the file at `spot`, or the file at `path` if `spot`
+    /// is `None`. If `path` is a link, the link is followed, so that the file itself changes.
     pub fn find(path: &Path, spot: Option<Spot>, writes: bool, force: bool) -> Result<Self, Failure> {
         let opened = match spot {
             Some(spot) => Input::exactly_at(spot, writes),
@@ -80,7 +80,6 @@ pub fn replaced(path: &Path) -> Failure {
     Failure::new(Exit::System, format!("{} was replaced while it was opened", shown(path)), "try again")
 }
 
-/// Returns the failure for a path that is no regular file.
 fn not_a_file(path: &Path, is_folder: bool) -> Failure {
     let name = shown(path);
     if is_folder {

@@ -55,7 +55,7 @@ impl OutputArgs {
         self.output.as_ref()
     }
 
-    /// Whether `-o` names standard output, as `-` or by a path.
+    /// Whether `-o` stands for standard output, as `-` or as a path.
     pub fn is_stdout(&self) -> bool {
         self.output.as_ref().is_some_and(|place| *place == Place::Stdout || place.descriptor() == Some(1))
     }
@@ -75,8 +75,8 @@ impl OutputArgs {
         }
     }
 
-    /// Returns the place for a file. If `-o` names a folder, the file goes into that folder, with the name that it
-    /// would have without `-o`.
+    /// Returns the place for a file. If `-o` is a folder, the file is made in that folder, with the name that it would
+    /// have without `-o`.
     pub fn file(&self, usual: impl FnOnce() -> Result<Place, Failure>) -> Result<Place, Failure> {
         match &self.output {
             None => {
@@ -103,8 +103,8 @@ impl OutputArgs {
     }
 
     /// Opens the folder of an input's result, and the folder into which the input may be unpacked, if the names of
-    /// these folders are known. A folder that is missing now counts as missing for the whole command, except if the
-    /// command itself makes it.
+    /// these folders are known. A folder that is missing now is treated as missing for the whole command, except if the
+    /// command itself makes the folder.
     pub fn hold_result(&self, usual: impl FnOnce() -> Result<Place, Failure>) {
         self.file(usual).iter().for_each(Self::hold_place);
     }
@@ -145,7 +145,7 @@ impl OutputArgs {
         self.unplanted(place.clone(), true).map(drop)
     }
 
-    /// Refuses a place that another user may have planted. `named` says whether the user gave the name of the place.
+    /// Refuses a place that another user may have planted. `named` is true if the user gave the name of the place.
     fn unplanted(&self, place: Place, named: bool) -> Result<Place, Failure> {
         if let Some(path) = place.path().filter(|path| !remote::is_address(path)) {
             planted::check(path, named, self.force)?;
@@ -158,7 +158,7 @@ impl OutputArgs {
         self.output.as_ref() == Some(place)
     }
 
-    /// Changes the advice if `--force` was given: `--force` does not replace a file or folder of another user that
+    /// If `--force` was given, changes the advice: `--force` does not replace a file or folder of another user that
     /// appeared after the command began.
     fn appeared(&self, mut failure: Failure) -> Failure {
         if self.force {
@@ -205,7 +205,7 @@ impl OutputArgs {
     }
 
     /// Opens the folder in which an output is made. Refuses a folder that another user may have planted. If the output
-    /// goes beside the input, uses the folder in which the input was found.
+    /// is made beside the input, uses the folder in which the input was found.
     pub fn folder_of(&self, path: &Path, input: Option<&Input>) -> Result<Folder, Failure> {
         let found = input.map(|input| &input.found).filter(|_| self.output.is_none());
         if let Some(link) = found.and_then(|found| found.link.as_ref()) {
@@ -244,7 +244,7 @@ pub enum Place {
     Stdout,
     /// A path that the user gave, or that was made from such a path.
     Given(PathBuf),
-    /// A path whose last component was sealed with the data. The sender chose this component.
+    /// A path that ends with the name that was sealed together with the data. The sender chose this component.
     Sealed(PathBuf),
 }
 
@@ -302,7 +302,7 @@ impl Place {
         Ok(self)
     }
 
-    /// Returns the place in this folder that has the last name of `usual`.
+    /// Returns the place in this folder that has the same last component as `usual`.
     fn join(&self, usual: Self) -> Result<Self, Failure> {
         let folder = self.path().unwrap_or(Path::new(""));
         match usual {

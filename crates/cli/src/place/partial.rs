@@ -75,14 +75,14 @@ impl Partial {
         self.draft.land(attributes, Landing { replace, sync }).map_err(|error| failure(&self.target, error))
     }
 
-    /// Gives the file its name, with the attributes that the caller has set.
+    /// Gives each file the name that its path ends with.
     pub fn land_dressed(self, replace: Replace, sync: bool) -> Result<(), Failure> {
         self.draft.land_dressed(Landing { replace, sync }).map_err(|error| failure(&self.target, error))
     }
 }
 
-/// Gives each file the name from its path. If one of the files fails, no file gets its name. All paths are in the
-/// folder of the files.
+/// Gives each file the name from its path. If one of the files fails, no file gets its name. All paths must be in the
+/// folder that contains the files.
 pub fn land_all(
     files: Vec<(Partial, PathBuf)>,
     attributes: Attributes,
@@ -146,7 +146,7 @@ impl PartialFolder {
     }
 }
 
-/// Returns the failure for an error of making an output, or of giving the output its name.
+/// Returns the failure for an error that occurred when an output was made or got its name.
 pub fn failure(target: &Path, error: Error) -> Failure {
     match error {
         Error::NoName => {

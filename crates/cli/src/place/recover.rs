@@ -1,10 +1,10 @@
 //! Repairs a file if a change of its recipients was interrupted while the header was written.
 //!
-//! Each command that opens a file looks for the record beside the file. The record counts only if three conditions are
+//! Each command that opens a file looks for the record beside the file. The record is used only if three conditions are
 //! met. First, the record was written by a user who may change the file. Second, the record names the inode, the length
-//! and the payload of the file. Third, each byte of the file's header is equal to the byte of the old header or of the
-//! new header at the same place. So a planted, copied or outdated record does not change a healthy file. The header of
-//! a healthy file is a third header, or is exactly the old header or the new header.
+//! and the payload of the file. Third, each byte of the file's header is equal to the byte at the same offset in the
+//! old header or in the new header. So a planted, copied or outdated record does not change a healthy file. The header
+//! of a healthy file is exactly the old header, exactly the new header, or an unrelated header.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -21,7 +21,7 @@ use crate::tell::shown::shown;
 use deadpan_disk::{About, Folder, Handle, Locked, Spot};
 use deadpan_seal::{Sidecar, Standing};
 
-/// The time that a command waits for a run that is writing the header, and the time between two checks.
+/// The maximum time to wait for a run that is writing the header, and the time between two checks.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PERIOD: Duration = Duration::from_millis(10);
 
@@ -55,7 +55,7 @@ fn wait(path: &Path, file: &File) -> Result<(), Failure> {
     for _ in 0..PATIENCE.as_millis() / PERIOD.as_millis() {
         match file.lock_now() {
             Ok(Locked::ByOthers) => std::thread::sleep(PERIOD),
-            // On a file system without locks, runs cannot wait for each other.
+            // On a file system without locks, a run cannot wait for another run.
             _ => return Ok(()),
         }
     }
@@ -142,7 +142,7 @@ enum Record {
 }
 
 impl Record {
-    /// Reads a record. Returns `None` if the file is no record, or if another user may have planted it.
+    /// Reads a record. Returns `None` if the file is not a record, or if another user may have planted the file.
     fn read(folder: &Folder, name: &OsStr, target: &About) -> Option<Self> {
         let (file, about) = folder.file(name).ok()?;
         let is_trusted = (about.is_trusted() || about.owner == target.owner)

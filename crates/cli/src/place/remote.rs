@@ -85,7 +85,7 @@ pub fn refuse_existing(address: &Address, forced: bool) -> Result<(), Failure> {
     }
 }
 
-/// Returns a guard that cancels an upload if the program or the guard ends before the upload is complete.
+/// Returns a guard that cancels an upload if the program ends or the guard is dropped before the upload is complete.
 pub fn guard(canceller: Canceller, name: String) -> signals::Guard {
     signals::guard(move || {
         if !canceller.cancel() {

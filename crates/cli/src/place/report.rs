@@ -23,12 +23,12 @@ pub struct Done {
     pub bytes: u64,
     /// A remark for the line of text: `whole and unchanged`.
     pub remark: Option<String>,
-    /// The name of the default key, if it is the recipient because no recipient was named.
+    /// The name of the default key, if it is used because no recipient was named.
     pub default_key: Option<String>,
     /// The failures of entries, with `--keep-going`.
     pub failures: Vec<Failure>,
     pub notes: Vec<String>,
-    /// The exit code. The code is not [`Exit::Done`] if a part of the work failed.
+    /// The exit code. The code is not [`Exit::Done`] if some of the work failed.
     pub exit: Exit,
     /// More fields for the JSON object.
     pub more: Map<String, Value>,
@@ -43,14 +43,14 @@ pub struct Report {
     talks: bool,
     worst: Exit,
     broken: bool,
-    /// Whether a hint is left out if it is the same as the last hint.
+    /// Whether a hint is printed only if it differs from the hint before.
     hints_once: bool,
     hint: Option<String>,
 }
 
 impl Report {
-    /// Starts a report on this number of files. Text on successes is printed if standard error is a terminal or there
-    /// are several files.
+    /// Starts a report on this number of files. Messages about success are printed if standard error is a terminal or
+    /// there are several files.
     pub fn new(command: &'static str, json: bool, files: usize) -> Self {
         Self {
             command,
@@ -76,8 +76,8 @@ impl Report {
         self
     }
 
-    /// Leaves out each hint that is the same as the hint before it, since a report on thousands of objects would repeat
-    /// the same hint.
+    /// Does not print a hint that equals the hint before it, since a report on thousands of objects would repeat the
+    /// same hint.
     pub fn hinting_once(mut self) -> Self {
         self.hints_once = true;
         self
@@ -133,7 +133,7 @@ impl Report {
 
     fn say(&self, what: &str, done: &Done) {
         done.failures.iter().for_each(Failure::say);
-        // Notes that belong to failures are printed even if the user wants only errors.
+        // Notes about failures are printed even if the user wants only errors.
         let tell = if done.failures.is_empty() { say } else { complain };
         done.notes.iter().for_each(|note| tell(&format!("note: {note}")));
         // A name that the sender chose is always printed, since the user cannot know this name.

@@ -1,9 +1,9 @@
-//! Two writers: [`Window`] passes on a range of the data, and [`Comparison`] compares the data with a file.
+//! Two writers: [`Window`] writes only a range of the data, and [`Comparison`] compares the data with a file.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-/// Writes `length` bytes from `offset` on to the output, and drops the other bytes.
+/// Writes the `length` bytes that begin at `offset` to the output, and drops all other bytes.
 pub struct Window<W> {
     output: W,
     offset: u64,

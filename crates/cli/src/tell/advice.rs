@@ -1,5 +1,5 @@
-//! Advice on errors of the libraries, chosen by the variant of the error. The libraries are independent of the command
-//! line, so their messages say only what is wrong.
+//! Advice on errors of the libraries, chosen by the variant of the error. The libraries do not depend on the command
+//! line, so their messages only describe the error.
 
 pub mod key;
 pub mod pack;

@@ -12,7 +12,7 @@ use crate::tell::shown::guarded;
 /// Whether the user wants only errors.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Leaves out notes, summaries and progress from now on.
+/// Stops the output of notes, summaries and progress.
 pub fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }

@@ -20,7 +20,7 @@ use deadpan_disk::{self as disk, About, Exchanged};
 use deadpan_remote::Address;
 use deadpan_seal::{Error, Fault, key::KeyError};
 
-/// The exit code of the program. With several files, the highest exit code counts.
+/// The exit code of the program. A command for several files returns the highest of their exit codes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     #[default]
@@ -83,13 +83,13 @@ impl Failure {
         Self::new(Exit::Usage, message, hint)
     }
 
-    /// Returns the failure for an error of the library about `name`. If the library passes on a [`Failure`] of a reader
-    /// (see [`Failure::into_io`]), returns that failure.
+    /// Returns the failure for an error of the library about `name`. If the library returns a [`Failure`] of a reader
+    /// (see [`Failure::into_io`]) as its error, returns that failure.
     pub fn seal(name: &str, error: Error) -> Self {
         match error {
             Error::Read(error) => match error.downcast::<Self>() {
                 Ok(failure) => failure.about(name),
-                // A reader that belongs to the library returns an error of the library.
+                // A reader that is part of the library returns errors of the library's own type.
                 Err(error) => match error.downcast::<Error>() {
                     Ok(error) => Self::seal(name, error),
                     Err(error) => Self::io("read", name, &error),
@@ -100,7 +100,7 @@ impl Failure {
         }
     }
 
-    /// Returns the failure for an error of the library: about `output` if it could not be written, otherwise about
+    /// Returns the failure for an error of the library: about `output` if writing the output failed, otherwise about
     /// `input`.
     pub fn blame(error: Error, input: &str, output: &str) -> Self {
         Self::seal(if matches!(error, Error::Write(_)) { output } else { input }, error)
@@ -133,8 +133,8 @@ impl Failure {
         io::Error::other(self)
     }
 
-    /// Returns the failure of packing, unpacking or listing `name`. An empty `name` means that the message names only
-    /// the entry. If the reader that opens a sealed input failed, returns that reader's own failure.
+    /// Returns the failure of packing, unpacking or listing `name`. If `name` is empty, the message names only the
+    /// entry. If the reader that opens a sealed input failed, returns that reader's own failure.
     pub fn pack(name: &str, error: deadpan_pack::Error) -> Self {
         match error {
             deadpan_pack::Error::Read(error) => Self::seal(name, error.downcast::<Error>().unwrap_or_else(Error::Read)),
@@ -150,10 +150,10 @@ impl Failure {
         }
     }
 
-    /// Returns the failure for an error of the system. `verb` says what could not be done to `name`: `read`, `write`,
+    /// Returns the failure for an error of the system. `verb` is the operation on `name` that failed: `read`, `write`,
     /// `create`.
     pub fn io(verb: &str, name: &str, error: &io::Error) -> Self {
-        // A reader or a writer of an object passes on an error of its store.
+        // A reader or a writer of an object returns the error of its store.
         if let Some(error) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
             return Self::store(error);
         }
@@ -166,7 +166,7 @@ impl Failure {
         Self { exit, message, hint: Some(hint.into()), notes: Vec::new(), quiet, told: false }
     }
 
-    /// Returns the failure for an error of the system about a path. `verb` names the operation that failed.
+    /// Returns the failure for an error of the system about a path. `verb` is the operation that failed.
     pub fn path(verb: &str, path: &Path, error: &io::Error) -> Self {
         if Address::is_meant(path.as_os_str()) {
             let message =
@@ -192,7 +192,7 @@ impl Failure {
         self.say_after(None);
     }
 
-    /// Writes message, hint and notes to standard error. Leaves out the hint if it equals `read`, the hint that the
+    /// Writes message, hint and notes to standard error. Does not write the hint if it equals `read`, the hint that the
     /// user has just read.
     pub fn say_after(&self, read: Option<&str>) {
         signals::give_way();

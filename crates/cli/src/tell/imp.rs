@@ -45,8 +45,8 @@ static LOOK: extern "C" fn() = look;
 
 extern "C" fn look() {
     for number in 0..3_u8 {
-        // SAFETY: the descriptor may be closed. The code only requests the flags of the descriptor, which fails for a
-        // closed descriptor. No other code runs that could open or close the descriptor.
+        // SAFETY: the descriptor may be closed. The code only requests the flags of the descriptor, and this request
+        // fails for a closed descriptor. No other code runs that could open or close the descriptor.
         let stream = unsafe { BorrowedFd::borrow_raw(i32::from(number)) };
         if fcntl_getfd(stream) == Err(Errno::BADF) {
             CLOSED.fetch_or(1 << number, Ordering::Relaxed);
@@ -58,8 +58,8 @@ pub fn was_closed(number: u8) -> bool {
     CLOSED.load(Ordering::Relaxed) >> number & 1 == 1
 }
 
-/// Lets the allocator give memory of a mebibyte and more back to the system when it is freed. Otherwise each thread
-/// that processed a long object may keep some of this memory.
+/// Makes the allocator return freed memory of a mebibyte or more to the system. Otherwise each thread that processed a
+/// long object may keep some of this memory.
 pub fn give_back_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -68,7 +68,7 @@ pub fn give_back_memory() {
         }
         const M_MMAP_THRESHOLD: i32 = -3;
         // SAFETY: `mallopt` of glibc has this type, accepts any values, and may be called at any time and from any
-        // thread. The call changes only the place of later allocations.
+        // thread. The call affects only where later allocations are made.
         let _ = unsafe { mallopt(M_MMAP_THRESHOLD, 1 << 20) };
     }
 }

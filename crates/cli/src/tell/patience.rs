@@ -1,4 +1,4 @@
-//! Environment variables that say how long to wait for another program.
+//! Environment variables that set how long the program waits for another program.
 
 use std::time::Duration;
 

@@ -89,12 +89,12 @@ impl Progress {
         Self::to(name, Total::Folder { folder, keeps_holes, forecast: OnceLock::new() })
     }
 
-    /// Starts the progress of many objects. [`plan`](Self::plan) counts their bytes.
+    /// Starts the progress of many objects. [`plan`](Self::plan) counts the bytes of the objects.
     pub fn of_many(name: &str) -> Self {
         Self::to(name, Total::Growing { bytes: AtomicU64::new(0), is_whole: AtomicBool::new(false) })
     }
 
-    /// Adds bytes to process. `None` means that no more bytes come.
+    /// Adds bytes to process. `None` means that the total is complete.
     pub fn plan(&self, more: Option<u64>) {
         let Total::Growing { bytes, is_whole } = &self.total else { return };
         match more {

@@ -47,8 +47,8 @@ impl fmt::Display for Foreign {
 }
 
 /// Returns a text for people. Escapes all characters that a terminal would obey, or that hide or change other
-/// characters. Does not escape backslashes, since texts from outside are escaped already. Keeps line feeds if `lines`
-/// is true, which means that the text has several lines.
+/// characters. Does not escape backslashes, since texts from outside are escaped already. If `lines` is true, the text
+/// has several lines, and line feeds are not escaped.
 pub fn guarded(text: &str, lines: bool) -> Cow<'_, str> {
     let stays = |character: char| {
         matches!(character, ' '..='~') || lines && matches!(character, '\n' | '\t') || is_plain_character(character)
@@ -88,7 +88,8 @@ mod tests {
         assert_eq!([entries(0), entries(1), entries(2)], ["0 entries", "1 entry", "2 entries"]);
     }
 
-    /// The second level escapes the characters that the first level missed, and does not escape anything twice.
+    /// [`guarded`], the second level of escaping, escapes the characters that the first level missed, and escapes
+    /// nothing twice.
     #[test]
     fn the_second_net_escapes_what_a_terminal_obeys_or_hides() {
         for plain in ["plain name.txt \u{2026}", "z\u{e4}h \u{5d0}\u{5d1} \u{1f600}", r"a\\b\u{1b}", "e\u{301}"] {

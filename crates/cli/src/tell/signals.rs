@@ -1,6 +1,6 @@
 //! Signals. Before a signal such as Ctrl-C ends the program, temporary files are removed and the terminal is restored.
-//! The program then ends by the same signal, as shells expect. Another signal that comes a moment later ends the
-//! program at once. Ctrl-Z restores the terminal while the program is stopped.
+//! The program then ends by the same signal, as shells expect. If another signal comes a moment later, the program ends
+//! at once. Ctrl-Z restores the terminal while the program is stopped.
 //!
 //! Handlers of these signals are installed when the first cleanup is registered, or when signals have to wait for the
 //! first time. If no cleanup is registered, there is nothing to remove, and the system's default action is enough.
@@ -25,8 +25,8 @@ use deadpan_disk::cleanup;
 
 pub use deadpan_disk::cleanup::{Guard, guard, hold, notice};
 
-/// If a second signal comes at least this long after the first signal, it ends the program at once. A service manager
-/// sends two signals together, which must count as one signal.
+/// If a second signal comes at least this long after the first signal, the second signal ends the program at once. A
+/// service manager sends two signals together, and the program must treat them as one signal.
 const TOGETHER: Duration = Duration::from_millis(200);
 
 type Cleanup = Box<dyn FnMut() + Send>;
@@ -34,7 +34,8 @@ type Cleanup = Box<dyn FnMut() + Send>;
 /// Whether a signal arrived that ends the program.
 static ARRIVED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Sets up the cleanup of outputs: signals remove drafts, and a note tells the user which old drafts were removed.
+/// Sets up the cleanup of outputs: signals remove unfinished outputs, and a note names old unfinished outputs that were
+/// removed.
 pub fn attach() {
     cleanup::on_first(|| {
         static HANDLERS: Once = Once::new();
@@ -55,7 +56,7 @@ fn tell(swept: &[PathBuf]) {
 }
 
 /// If a signal is ending this program, waits for the end. A program that Deadpan started often gets the same Ctrl-C,
-/// and its end must not be reported as a failure.
+/// and its end by Ctrl-C must not be reported as a failure.
 pub fn give_way() {
     while ARRIVED.load(Ordering::Relaxed) {
         thread::sleep(Duration::from_millis(10));
@@ -65,7 +66,7 @@ pub fn give_way() {
 fn listen() {
     let wanted: Vec<_> = [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal)).collect();
     // If the system cannot start a thread, no handlers are installed. Without handlers, a signal still ends the
-    // program, but drafts remain. The names of these files show that they are drafts.
+    // program, but unfinished outputs remain. The names of these files show that the files are unfinished.
     let all = wanted.clone();
     serve(wanted, move |mut signals| {
         for signal in all {
@@ -86,7 +87,7 @@ fn listen() {
 }
 
 fn end(signal: i32) {
-    // Until the program ends, no more outputs are created or renamed.
+    // While `_held` exists, no output is created or renamed.
     let _held = cleanup::run();
     die(signal);
 }
@@ -179,7 +180,7 @@ fn is_ignored(signal: i32) -> bool {
 }
 
 /// Makes writes beyond the limit of file sizes (`ulimit -f`) fail. Without this call, SIGXFSZ would end the program.
-/// Ignoring the signal would have the same effect, but other programs that this program starts would inherit that
+/// Ignoring the signal would also make such writes fail, but programs that this program starts would inherit that
 /// setting. Other programs do not inherit a handler.
 pub fn survive_large_files() {
     let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));

@@ -1,9 +1,9 @@
-//! A writer for terminals that passes on only text.
+//! A writer for terminals that accepts only text.
 
 use std::io::{self, Write};
 
-/// Passes on text, and fails at control characters and at bytes that are not UTF-8. A terminal obeys control
-/// characters, so the terminal gets only text.
+/// Writes text, and fails at control characters and at bytes that are not UTF-8. A terminal obeys control characters,
+/// so the terminal gets only text.
 pub struct TextOnly<W> {
     output: W,
     /// The first bytes of a character whose other bytes were not written yet.

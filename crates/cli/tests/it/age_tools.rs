@@ -10,7 +10,7 @@ fn exists(program: &str) -> bool {
     Command::new(program).arg("--help").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-/// Returns the other programs: pairs of a program that seals and opens, and a program that makes keys.
+/// Returns pairs of other programs: a program that seals and opens, and a program that makes keys.
 fn others() -> Vec<(&'static str, &'static str)> {
     let mut all = vec![("age", "age-keygen"), ("rage", "rage-keygen")];
     all.retain(|(program, keygen)| {
@@ -24,7 +24,7 @@ fn others() -> Vec<(&'static str, &'static str)> {
 }
 
 /// Checks that Deadpan and another program open each other's files, for data with lengths around the length of a chunk.
-/// `to` and `with` are options that both programs have.
+/// `to` and `with` are options that are the same in both programs.
 #[track_caller]
 fn agree(sandbox: &Sandbox, program: &str, to: &str, with: &str, lengths: &[usize]) {
     for length in lengths {
@@ -106,7 +106,7 @@ fn ssh_keys() {
     }
 }
 
-/// age asks for passphrases only at a terminal, and its batch plugin exists since version 1.3.
+/// age asks for passphrases only at a terminal, and age's batch plugin exists only since version 1.3.
 #[test]
 fn passphrases() {
     if !exists("age") || !exists("age-plugin-batchpass") {

@@ -1,4 +1,5 @@
-//! Signing ends with an error and leaves no file if the SSH agent refuses, hangs, lies or closes the connection.
+//! If the SSH agent refuses, hangs, sends a wrong signature or closes the connection, signing ends with an error and
+//! leaves no file.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -31,7 +32,7 @@ fn message(number: u8, contents: &[u8]) -> Vec<u8> {
     string(&[&[number], contents].concat())
 }
 
-/// Answers one request. If `fault` demands no answer, returns the connection, so that the connection stays open.
+/// Answers one request. If the agent must not answer, returns the connection to keep it open.
 fn answer(mut stream: UnixStream, key: &[u8], fault: Fault) -> io::Result<Option<UnixStream>> {
     let mut length = [0; 4];
     stream.read_exact(&mut length)?;

@@ -1,5 +1,5 @@
-//! Archives of other programs with irregularities that GNU tar and bsdtar also accept. Deadpan unpacks these archives
-//! and writes a note.
+//! Archives of other programs that break the standard in ways that GNU tar and bsdtar accept. Deadpan unpacks these
+//! archives and writes a note.
 
 use crate::archive::{end, ended, file, header, pax, sum};
 use crate::sandbox::Sandbox;
@@ -37,7 +37,7 @@ fn of_repeated_headers_the_last_one_counts() {
     accepted(&ended(&[records(b"first"), records(b"a"), file("b", b"text")]), false, note);
 }
 
-/// AIX writes sizes of 8 GiB and more with all twelve digits, and writes the zero byte after the digits into the field
+/// AIX writes sizes of 8 GiB and more with all twelve digits, so that the zero byte after the digits lies in the field
 /// for the time.
 #[test]
 fn a_number_that_runs_into_the_next_field_is_read() {

@@ -49,7 +49,7 @@ fn objects_go_to_azure_and_come_back() {
     run(&["open", "az://bucket/none", "-o", "-"]).expect(2, "there is no such object");
     let missing = run(&["open", "az://other/none", "-o", "-"]).expect(2, "there is no such bucket");
     missing.expect(2, "check the container's name");
-    // The key is one of the recipients already.
+    // The key is already one of the recipients.
     run(&["rewrap", "-r", "home/ecc.pub", "az://bucket/one.dpn"]).expect(0, "");
     sandbox.run(&["keygen", "--no-passphrase", "--mode", "ecc", "-o", "bob.key"]).expect(0, "");
     run(&["rewrap", "-r", "bob.pub", "az://bucket/again/one.dpn"]).expect(0, "");

@@ -23,7 +23,7 @@ const CASES: [(&str, &str); 36] = [
     ("deadpan seal -R li", "deadpan seal -R list.txt"),
     ("deadpan seal -r li", "deadpan seal -r list.txt"),
     ("deadpan seal ~/li", "deadpan seal FOLDER/list.txt"),
-    // Names of keys and contacts, only at the places where these names are valid.
+    // Names of keys and contacts are completed only where such names are valid.
     ("deadpan seal -r ali", "deadpan seal -r alice"),
     ("deadpan seal -r alf", "deadpan seal -r alfred@example.org"),
     ("deadpan seal --recipient=ali", "deadpan seal --recipient=alice"),
@@ -31,7 +31,7 @@ const CASES: [(&str, &str); 36] = [
     ("deadpan open -i ali", "deadpan open -i ali"),
     ("deadpan keys export hyb", "deadpan keys export hybrid"),
     ("deadpan keys remove li", "deadpan keys remove li"),
-    // Signing keys are no recipients, and sealing keys do not sign.
+    // Signing keys are no completions for recipients, and sealing keys are no completions for signers.
     ("deadpan seal -r sig", "deadpan seal -r sig"),
     ("deadpan seal -r sus", "deadpan seal -r sus"),
     ("deadpan seal --sign=sig", "deadpan seal --sign=sign"),
@@ -42,7 +42,7 @@ const CASES: [(&str, &str); 36] = [
     ("deadpan rewrap --remove ali", "deadpan rewrap --remove alice"),
     ("deadpan rewrap --remove passp", "deadpan rewrap --remove passphrase"),
     ("deadpan lab timing -t ct.eq.u3", "deadpan lab timing -t ct.eq.u32"),
-    // Sealed files are completed first. If no sealed file fits, other files are completed.
+    // Sealed files are completed first. If no sealed file matches, the shell offers other files.
     ("deadpan open repo", "deadpan open report.dpn"),
     ("deadpan open ~/repo", "deadpan open FOLDER/report.dpn"),
     ("deadpan open li", "deadpan open list.txt"),

@@ -1,4 +1,4 @@
-//! The requests that a job from store to store sends. The tests compare the computed numbers with the numbers at a
+//! The requests that a job from store to store sends. The tests compare the computed numbers with the counts of a
 //! server, and with the tables of docs/scale-costs.md.
 
 use std::collections::BTreeMap;
@@ -14,12 +14,11 @@ const SEGMENT: u64 = 256 << 10;
 /// The number of segments in a part, and the largest number of parts in an upload.
 const EACH: u64 = 64;
 const PARTS: u64 = 9_990;
-/// Objects of this length or more are made in parts, if the memory is large enough for three such objects.
+/// An object of at least this length is uploaded in parts, if the memory is large enough for three such objects.
 const LONG: u64 = 64 << 20;
 const BESIDE: u64 = 48 << 20;
 const USUAL: u64 = 224 << 20;
 
-/// A number of objects with the same length.
 #[derive(Clone, Copy)]
 struct Objects {
     count: u64,
@@ -39,8 +38,8 @@ impl Layout {
         if self.commands > 1 { 1 } else { self.machines }
     }
 
-    /// Returns the number of requests for lists. Each share of a command lists pages of the sources and pages of the
-    /// results in turns.
+    /// Returns the number of requests for lists. Each machine's share of a command alternately lists a page of the
+    /// sources and a page of the results.
     fn listings(&self, objects: u64) -> u64 {
         self.shares() * 2 * self.commands * objects.div_ceil(self.commands).max(1).div_ceil(1000)
     }
@@ -60,13 +59,13 @@ fn part_count(length: u64) -> u64 {
     (length.div_ceil(SEGMENT - 32).max(1) + 1).div_ceil(part_length(length) / SEGMENT)
 }
 
-/// Returns the number of shares that work on a long object. A share works on the object if the object is so long that
-/// the share gets a part.
+/// Returns the number of shares (machines) that work on a long object. A share works on the object only if the object
+/// is long enough for the share to get a part.
 fn beginning(length: u64, shares: u64) -> u64 {
     shares.min(length / (EACH * SEGMENT) + 2)
 }
 
-/// Returns the requests for one object that is made in parts. Each share works on the object for `seconds`.
+/// Returns the requests for one object that is uploaded in parts. Each share works on the object for `seconds`.
 fn divided(length: u64, shares: u64, seconds: f64) -> Requests {
     let (parts, begin) = (part_count(length), beginning(length, shares));
     let (pages, fresh) = (parts.div_ceil(1000), (5 * (1 + parts / 1000)) as f64);
@@ -104,7 +103,7 @@ fn first_run(all: &[Objects], layout: Layout) -> Requests {
         let one = if is_long(*sort, layout) {
             divided(sort.length, layout.shares(), pace(*sort, layout).seconds_on_one)
         } else {
-            // An empty object has no first byte that a GET could request, so it takes an extra HEAD.
+            // An empty object has no first byte that a GET could request, so the object needs an additional HEAD.
             let empty = f64::from(u8::from(sort.length == 0));
             Requests::from([("GET", 1.0), ("PUT", 1.0), ("HEAD", empty)])
         };
@@ -167,7 +166,7 @@ fn pace(sort: Objects, layout: Layout) -> Pace {
     Pace { items, limit, memory: BESIDE + at_once * room, each, seconds_on_one }
 }
 
-/// Returns the hours of a run and what limits its speed: the machines, or a prefix with 3500 write requests per second.
+/// Returns the hours that a run takes, and its limit: the machines, or a prefix with 3500 write requests per second.
 fn hours(sort: Objects, layout: Layout) -> (f64, &'static str) {
     let pace = pace(sort, layout);
     let writes = 3500.0 * layout.commands as f64 / layout.machines as f64;
@@ -265,12 +264,12 @@ fn a_job_sends_the_requests_that_are_computed() {
         for (number, length) in lengths.enumerate() {
             server.ask("PUT", &format!("/bucket/{job}/{number:03}"), &sample(length as usize));
         }
-        // If a source changed in the last second, a job seals it only one second later, so the test waits.
+        // If a source changed in the last second, a job seals the source only one second later, so the test waits.
         std::thread::sleep(std::time::Duration::from_millis(1200));
         let layout = Layout { machines, commands: 1, memory: USUAL };
         for (what, expected) in [("first", first_run(&all, layout)), ("second", second_run(&all, layout))] {
             counts.lock().unwrap().clear();
-            // The shares run one after another, and the first share runs last.
+            // The shares of the machines run one after another, and the first share runs last.
             for share in (0..machines).rev() {
                 let (from, to) = (format!("s3://bucket/{job}/"), format!("s3://bucket/sealed{job}/"));
                 let shard = format!("{share}/{machines}");

@@ -1,4 +1,4 @@
-//! Photographs of all kinds as covers, and carriers that another program compressed again.
+//! Photographs of all kinds as covers, and pictures with data (carriers) that another program compressed again.
 
 use std::io::Cursor;
 
@@ -93,7 +93,7 @@ fn pictures_that_lost_their_data_are_named_and_others_are_revealed() {
     sandbox.shell("mkdir album").expect(0, "");
     sandbox.run(&["picture", "hide", "-o", "whole", "data"]).expect(0, "");
     sandbox.run(&["picture", "hide", "--cover", "cover.png", "-o", "template", "data"]).expect(0, "");
-    // First, no picture in the album has its data any more.
+    // At first, all pictures in the album have lost their data.
     for name in ["whole", "template"] {
         let compressed = jpeg(&upright(&sandbox.read(&format!("{name}.png"))), None);
         sandbox.write(&format!("album/{name}.jpg"), compressed);
@@ -104,7 +104,7 @@ fn pictures_that_lost_their_data_are_named_and_others_are_revealed() {
     assert_eq!(run.code(), Some(1), "{said}");
     assert!(said.contains("album/whole.jpg: written again with loss"), "{said}");
     assert!(!sandbox.names().contains(&"back".into()));
-    // Then the album also has a picture with its data, and the data are revealed.
+    // Then the album also gets a picture that still has its data, and `reveal` reveals these data.
     for name in ["whole.png", "template.png"] {
         sandbox.shell(&format!("cp {name} album")).expect(0, "");
         let run = sandbox.run(&["picture", "reveal", "-f", "-o", "back", "album"]);
@@ -171,7 +171,7 @@ fn as_much_fits_as_capacity_says() {
     }
 }
 
-/// An earlier `capacity` read only the headers of covers, and counted covers that `hide` refuses.
+/// An earlier version of `capacity` read only the headers of covers, so it counted covers that `hide` refuses.
 #[test]
 fn capacity_refuses_the_covers_that_hide_refuses() {
     let sandbox = Sandbox::with_key("ecc");

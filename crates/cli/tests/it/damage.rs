@@ -14,7 +14,7 @@ fn refuse(sandbox: &Sandbox, what: &str, damaged: &[u8]) {
         assert!(matches!(code, Some(1 | 3)), "{what}: {code:?} {}", run.stderr());
         assert!(run.stderr().contains("hint: "), "{what}: {}", run.stderr());
     }
-    // Nobody can distinguish a damaged recipient from a recipient with another key.
+    // Nobody can distinguish a damaged entry for a recipient from an entry for another key.
     assert_eq!(by_name.code(), through_pipe.code(), "{what}");
     assert_eq!(through_pipe.stdout(), b"", "{what}");
     assert_eq!(words(&by_name), words(&through_pipe), "{what}");
@@ -198,8 +198,8 @@ fn behind_the_damage_of_a_folder_are_its_other_entries() {
     for more in [&[][..], &["--format", "age"], &["--sign"]] {
         sandbox.run(&[&["seal", "-f", "-o", "d.dpn", "d"], more].concat()).expect(0, "");
         let whole = sandbox.read("d.dpn");
-        // The damage is in each tenth of the file, and also in the first segment, which has the headers of folders. An
-        // age file does not record that it holds a folder, so its beginning stays undamaged.
+        // The damage is one byte in each tenth of the file, and one byte in the first segment, which has the headers of
+        // folders. An age file does not record that it holds a folder, so its beginning stays undamaged.
         let first = if more == ["--format", "age"] { 70_000 } else { 40_000 };
         for place in (1..10).map(|tenth| whole.len() / 10 * tenth).chain([first]) {
             sandbox.shell("rm -rf out* ").expect(0, "");
@@ -209,7 +209,7 @@ fn behind_the_damage_of_a_folder_are_its_other_entries() {
             assert!(matches!(run.code(), Some(1 | 3)), "{why}");
             let out = sandbox.shell("cd d && find . | sort; ls -d ../out");
             assert!(!String::from_utf8_lossy(out.stdout()).contains("../out"), "{why}");
-            // The entries of the result are right, and messages name the missing entries.
+            // The unpacked entries have the right contents, and messages name the missing entries.
             sandbox.shell("diff -r d out.incomplete | grep -v '^Only in d' > differs; test ! -s differs").expect(0, "");
             let line = "cd d && find . ! -type d | while read x; do test -e ../out.incomplete/$x || echo ${x#./}; done";
             let missing = String::from_utf8(sandbox.shell(line).0.stdout).unwrap();
@@ -245,8 +245,8 @@ fn behind_the_damage_of_a_folder_are_its_other_entries() {
             let run = sandbox.shell(line);
             assert_eq!(run.code(), Some(1), "{more:?}: {line}: {}", run.stderr());
             let kept = sandbox.path("out2.incomplete").exists();
-            // In a pipe, the program cannot look for an index at the end, so it does not know that an age file holds a
-            // folder.
+            // In a pipe, the program cannot look for an index at the end, so it cannot recognize that an age file holds
+            // a folder.
             assert_eq!(kept, more.is_empty() || more[0] == "--format" && line.contains("e.dpn"), "{more:?}: {line}");
             assert!(!more.is_empty() || run.stderr().contains(reason), "{more:?}: {line}: {}", run.stderr());
             sandbox.shell("rm -rf out2*").expect(0, "");

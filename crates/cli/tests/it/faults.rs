@@ -99,7 +99,7 @@ fn requests_without_an_answer_are_sent_again() {
     let sandbox = Sandbox::with_key("ecc");
     tree(&sandbox, 6);
     let seen = Arc::new(Mutex::new(Vec::new()));
-    // Each fault happens once, to the first request that contains the words.
+    // Each fault affects only the first request that contains these words.
     let faults = [
         ("PUT /bucket/x/01.dpn", Fate::Silence),
         ("PUT /bucket/x/02.dpn", Fate::Lost),

@@ -6,7 +6,6 @@ use deadpan_picture::carrier::{Carrier, Finding};
 use deadpan_picture::template::{Bits, Hiding, Order, Secret, Seed, embed};
 use deadpan_picture::{Channels, Compression, Format, Label, Pixels, checksum, write};
 
-/// The length of the parts in these tests.
 const PART: usize = 1024;
 
 fn carrier(label: &Label, part: &[u8]) -> Vec<u8> {
@@ -19,7 +18,7 @@ fn written(label: &Label, part: &[u8], format: Format, compression: Compression)
     picture(bytes, format, compression)
 }
 
-/// Returns the bytes of a carrier before its part.
+/// Returns the bytes before the part in a carrier: magic bytes, label and checksum.
 fn header(label: &Label) -> Vec<u8> {
     let mut bytes = [&b"\x89DPNPIC\x01"[..], &label.to_bytes()].concat();
     bytes.extend(checksum(&bytes).to_be_bytes());
@@ -47,7 +46,7 @@ fn parts(data: &[u8]) -> Vec<(Label, Vec<u8>)> {
     (0..).zip(data.chunks(PART)).map(part).collect()
 }
 
-/// Returns a label for another part at the same place in the set.
+/// Returns a label for a different part with the same place in the set.
 fn other(label: &Label, part: &[u8]) -> Label {
     Label { length: part.len() as u32, checksum: checksum(part), ..*label }
 }
@@ -81,7 +80,8 @@ fn refused(sandbox: &Sandbox, options: &[&str], words: &str) {
     assert!(!sandbox.path("none").exists());
 }
 
-/// An earlier version mistook stored blocks with filtered rows for its own pictures, and reported them as damaged.
+/// An earlier version mistook PNG pictures with stored blocks and filtered rows for its own pictures, and reported
+/// damage.
 #[test]
 fn pictures_that_another_program_wrote_again_come_back() {
     let (sandbox, parts) = sealed_set();
@@ -97,7 +97,7 @@ fn pictures_that_another_program_wrote_again_come_back() {
     }
 }
 
-/// An earlier version used the picture with the first name, so a forged picture spoiled the data.
+/// An earlier version used the picture that came first in the order of names, so a forged picture could spoil the data.
 #[test]
 fn the_name_of_a_forged_picture_decides_nothing() {
     let (sandbox, parts) = sealed_set();
@@ -145,7 +145,8 @@ fn labels_that_disagree_about_the_set_or_the_place_in_it_decide_nothing() {
     }
 }
 
-/// In an earlier version, a damaged copy with the first name spoiled the data although a good copy existed.
+/// In an earlier version, a damaged copy that came first in the order of names spoiled the data, although a good copy
+/// existed.
 #[test]
 fn a_good_copy_takes_the_place_of_a_damaged_one() {
     let (sandbox, parts) = sealed_set();
@@ -160,7 +161,7 @@ fn a_good_copy_takes_the_place_of_a_damaged_one() {
     }
 }
 
-/// Returns a change of 16 bytes that does not change the checksum. At least one byte is not zero.
+/// At least one byte is not zero.
 fn change_that_no_checksum_sees() -> [u8; 16] {
     let zero = checksum(&[0; 16]);
     let mut basis: Vec<(u64, u128)> = Vec::new();
@@ -285,7 +286,7 @@ fn fill_with_noise(part: &mut [u8]) {
     });
 }
 
-/// In an earlier version, a spare picture of zeros in a short file made `reveal` work for minutes.
+/// In an earlier version, `reveal` needed minutes for a spare picture of zeros in a short file.
 #[test]
 fn short_files_with_long_parts_make_nothing_again() {
     let sandbox = Sandbox::with_key("ecc");
@@ -305,8 +306,8 @@ fn short_files_with_long_parts_make_nothing_again() {
     refused(&sandbox, &[], "the data are not sealed");
 }
 
-/// If another program had compressed the pictures, an earlier version did not make missing raw data again that consist
-/// of zeros or similar bytes.
+/// An earlier version could not restore missing raw data that consist of zeros or similar bytes, if another program had
+/// compressed the pictures.
 #[test]
 fn sets_that_make_little_work_are_made_again_however_they_are_compressed() {
     let sandbox = Sandbox::with_key("ecc");
@@ -326,7 +327,7 @@ fn sets_that_make_little_work_are_made_again_however_they_are_compressed() {
     assert!(sandbox.read("results/8") == part && sandbox.read("results/spare").len() == 256_000);
 }
 
-/// In an earlier version, a spare picture of another length made the whole set contradictory.
+/// In an earlier version, a set was treated as contradictory if one spare picture had another length.
 #[test]
 fn a_spare_picture_of_another_length_is_left_out() {
     let sandbox = Sandbox::with_key("ecc");
@@ -378,8 +379,8 @@ fn a_label_beyond_the_limits_is_not_called_damaged() {
     }
 }
 
-/// In an earlier version, a forged picture in the place of a lost picture spoiled the data, and no message named the
-/// picture.
+/// In an earlier version, a forged picture that replaced a lost picture spoiled the data, and no message named the
+/// forged picture.
 #[test]
 fn a_forged_picture_in_the_place_of_a_lost_one_is_left_out() {
     let sandbox = spare_set();
@@ -411,8 +412,8 @@ fn a_forged_picture_in_the_place_of_a_lost_one_is_left_out() {
     }
 }
 
-/// Everybody can make such sets. An earlier version counted sets that are not authentic as further results, and then
-/// found no place for them.
+/// Everybody can make such sets. An earlier version treated sets that are not authentic as further results, and then
+/// had no output for them.
 #[test]
 fn sets_that_are_not_authentic_need_no_place() {
     let (sandbox, parts) = sealed_set();
@@ -455,7 +456,7 @@ fn spare_pictures_that_contradict_each_other_replace_nothing() {
             &sandbox,
             "note: 1 picture was missing, and made again from spare ones; 1 spare picture is missing, too; no other",
         );
-        // Now two pictures are missing, so both spare pictures would be needed.
+        // Now two pictures are missing, so both spare pictures are necessary.
         sandbox.shell("mv album/data-001.png first").expect(0, "");
         refused(&sandbox, &[], &format!("note: they contradict each other: {}\n", both.join(", ")));
         sandbox.shell(&format!("mv first album/data-001.png; mv second album/data-002.png; rm {name}")).expect(0, "");
@@ -566,8 +567,8 @@ fn missing_and_damaged_pictures_are_named_but_not_all_of_many() {
     assert!(run.status.code() == Some(1) && text.contains(error), "{text}");
 }
 
-/// If the random seed of a template did not change the magic number in the cover, an earlier version reported the
-/// template as a damaged carrier.
+/// If a template's cover began with a carrier's magic number, and the seed did not change this number, an earlier
+/// version reported a damaged carrier.
 #[test]
 fn templates_whose_cover_has_the_magic_of_a_carrier_come_back() {
     let sandbox = Sandbox::new();

@@ -12,7 +12,7 @@ fn table(sandbox: &Sandbox, scale: &str, more: &[&str]) -> Value {
     record["generations"].clone()
 }
 
-/// Checks that each row of Deadpan itself was measured. A skipped row would show that this build lacks something.
+/// Checks that each row of Deadpan itself was measured. A skipped row would mean that this build lacks a feature.
 fn check(row: &Value) {
     let what = format!("{row}");
     match row["rate"].as_f64() {
@@ -79,7 +79,7 @@ fn the_page_can_have_another_name() {
     let page = String::from_utf8(sandbox.read("results/generations.md")).unwrap();
     assert!(page.contains("## Whole workloads") && page.contains("| file, key | seal | all cores |"), "{page}");
     assert!(page.contains("deadpan lab speed --table generations --scale 0.0005 --sets A --rounds 1"), "{page}");
-    // A set that does not fit into memory is left out, and the page reports that.
+    // A set that does not fit into memory is not measured, and the page reports that.
     let found = table(&sandbox, "100", &["--sets", "D", "--target", "plain file"]);
     assert!(
         found["rows"].as_array().unwrap().is_empty() && found["notes"].to_string().contains("skipped: set D: needs"),

@@ -13,7 +13,7 @@ const USUAL: &str = "deadpan keygen && deadpan keygen -o ~/.config/deadpan/work.
     for file in report.pdf notes.txt photos/notes.txt folder/a src/a; do echo text > $file; done && \
     head -c 5000 /dev/zero > data && echo words > pw";
 
-/// A command, the shell commands that prepare its examples, and the number of examples that cannot run here.
+/// A command, the shell commands to run before its examples, and the number of examples that cannot run here.
 const COMMANDS: [(&str, &str, usize); 24] = [
     ("keygen", "", 0),
     ("keys", "USUAL && deadpan keys remove alice && deadpan keys unprotect hybrid", 0),
@@ -137,8 +137,8 @@ fn try_examples(usual: &Path, (command, prepare, skipped): (&str, &str, usize)) 
     let runnable: Vec<_> = all.iter().filter(can_run).collect();
     assert_eq!(runnable.len() + skipped, all.len(), "{all:#?}");
     for line in runnable {
-        // Each example starts with a fresh copy of the files, since some examples would otherwise find the output of an
-        // earlier example.
+        // Each example starts with a fresh copy of the files, so that no example finds the output of an earlier
+        // example.
         let line = format!("cp -r . ../$(basename $PWD).tried; cd ../$(basename $PWD).tried; export HOME=$PWD; {line}");
         let run = shell(&sandbox, &line);
         let tried = format!("{}.tried", sandbox.path("").display().to_string().trim_end_matches('/'));

@@ -33,8 +33,8 @@ fn changed_contents_of_one_of_several_files_are_refused() {
     sandbox.shell("deadpan open --passphrase-file pass --only b -o - root.dpn").expect(0, "");
 }
 
-/// If the headers and the index of a pack describe `a` differently, `tar` unpacks one content. In an earlier version,
-/// `open --only a -o -` wrote another content with exit code 0.
+/// If the headers and the index of a pack describe `a` differently, `tar` uses the headers. In an earlier version,
+/// `open --only a -o -` wrote a different content than `tar`, with exit code 0.
 #[test]
 fn one_path_has_the_same_content_in_every_kind_of_output() {
     let (one, two) = (b"one!", b"two!");

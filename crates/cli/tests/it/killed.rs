@@ -26,8 +26,8 @@ fn program(sandbox: &Sandbox, args: &[&str]) -> Command {
     command
 }
 
-/// Chooses the moments at which runs are interrupted. Later runs can be much faster or slower than the first run, whose
-/// time was measured. Each run that ends before its signal makes the waits shorter, until a signal comes in time.
+/// Chooses the moments at which a test interrupts runs. Later runs can be much faster or slower than the first run,
+/// whose time was measured. If a run ends before its signal, the next wait is shorter, until a signal comes in time.
 struct Moments(Duration);
 
 impl Moments {
@@ -177,7 +177,8 @@ fn a_folder_is_complete_or_does_not_exist() {
         assert_eq!(names, [""; 0]);
     }
     let _ = std::fs::remove_dir_all(sandbox.path("out"));
-    // The next run removes what killed runs left, except empty folders, which another run may have made just now.
+    // The next run removes what killed runs did not remove, except empty folders, which another run may have made just
+    // now.
     assert!(program(&sandbox, &args).status().unwrap().success());
     assert_eq!(sandbox.shell("find . -name '*.deadpan-part' -not -empty").stdout(), b"");
     let same = Command::new("diff").arg("-r").args([sandbox.path("tree"), sandbox.path("out")]).status().unwrap();
@@ -268,7 +269,7 @@ fn a_set_of_pictures_is_complete_or_does_not_exist() {
         let late = Duration::from_millis(if round < 8 { 60_000 } else { 30 * (round - 7) });
         while inode() == old && start.elapsed() < late && child.try_wait().unwrap().is_none() {}
         let signal = [Signal::INT, Signal::TERM, Signal::HUP][round as usize % 3];
-        // A process can get signals even after its end, until the test waits for it.
+        // A process can get signals even after its end, until the test waits for the process.
         let _ = kill_process(Pid::from_child(&child), signal);
         let status = child.wait().unwrap();
         assert!(status.success() || status.signal() == Some(signal.as_raw()), "round {round}: {status}");
@@ -356,7 +357,7 @@ fn partial_outputs_with_a_name_are_removed() {
             return skip("outputs with a name for a while", "hiding /proc is not allowed");
         }
         assert!(names[0].starts_with(".out.") && names[0].ends_with(".deadpan-part"), "{names:?}");
-        // `wait` would close the child's standard input, and the run would end with a result.
+        // The child's standard input stays open, because the run ends with a result if `wait` closes this input.
         let stdin = child.stdin.take();
         send(name, child.id());
         let status = child.wait().unwrap();
@@ -373,8 +374,8 @@ fn partial_outputs_with_a_name_are_removed() {
     assert_eq!(sandbox.names(), ["out"]);
 }
 
-/// A run makes its draft folder and then locks it. A run that starts between these two steps must not remove the folder
-/// of another run.
+/// A run makes its temporary folder, and then locks the folder. Another run that starts before the folder is locked
+/// must not remove the folder.
 #[test]
 fn runs_at_once_leave_the_draft_folders_of_each_other_alone() {
     let sandbox = Sandbox::with_key("ecc");

@@ -67,7 +67,8 @@ fn a_sealed_folder_is_listed_the_same_in_all_ways() {
     }
 }
 
-/// An earlier `list --tree` kept all paths in memory, which took more than a hundred times the length of the file.
+/// An earlier version of `list --tree` kept all paths in memory, so it took more than a hundred times the length of the
+/// file.
 #[test]
 fn a_tree_of_an_index_takes_no_memory_for_its_paths() {
     let sandbox = Sandbox::new();
@@ -144,7 +145,6 @@ fn entries_that_other_programs_append_are_listed_and_unpacked() {
     }
 }
 
-/// A listing does not read the contents of files. The listing reads the index, and finds a change in the index.
 #[test]
 fn only_the_index_is_opened_and_it_is_checked() {
     let sandbox = Sandbox::with_key("ecc");

@@ -56,10 +56,8 @@ fn a_tree_goes_to_a_store_and_back_and_again_in(server: &Server) {
     sandbox.shell("rm -r back").expect(0, "");
     server.run(&sandbox, &["open", "s3://bucket/again/", "--to", "back"]).expect(0, "6 objects");
     sandbox.shell("diff -r tree back").expect(0, "");
-    // Each result is an ordinary sealed file.
     server.run(&sandbox, &["open", "--verify", "s3://bucket/again/long.dpn"]).expect(0, "whole and unchanged");
     let left: Vec<_> = server.keys().into_iter().filter(|key| key.starts_with("_deadpan/")).collect();
-    // Other commands also accept prefixes.
     let inspected = server.run(&sandbox, &["inspect", "s3://bucket/tree/"]).expect(0, "");
     assert_eq!(String::from_utf8_lossy(inspected.stdout()).matches("sealed by Deadpan").count(), 6);
     let whole = server.run(&sandbox, &["open", "--verify", "s3://bucket/tree/"]);
@@ -262,7 +260,7 @@ fn the_same_hint_is_given_once() {
     let run = sandbox.run(&["open", "--each", "sealed", "--to", "out"]).expect(1, "open: 0 objects (0 B) in");
     let told = run.stderr();
     assert_eq!((told.matches("error: ").count(), told.matches("hint: ").count()), (3, 1), "{told}");
-    // The message does not advise to run the command again, since the command would fail again.
+    // The message does not advise the user to run the command again, since the command would fail again.
     assert!(!told.contains("run the command again"), "{told}");
 }
 
@@ -367,11 +365,11 @@ fn ctrl_c_takes_a_stream_back() {
     tree(&sandbox);
     let args = ["seal", "--each", "tree", "--format", "age", "--to", "s3://bucket/x/", "--bwlimit", "15M"];
     // The program waits five seconds for the server to remove the parts. If a busy server takes longer, the program
-    // says that parts remain.
+    // reports that parts remain.
     let is_clean = (0..3).any(|_| {
         let before = server.uploads();
         let run = finish(server.command(&sandbox, &args), LIMIT, |child| {
-            // Waits until the upload has begun and the program knows the name of the upload.
+            // Waits until the upload has begun and the program has received the name of the upload.
             let start = Instant::now();
             while server.uploads() == before && start.elapsed() < LIMIT {
                 thread::sleep(Duration::from_millis(50));
@@ -446,7 +444,7 @@ fn what_looks_done_and_is_not_is_found() {
     sandbox.shell("echo again > old; touch -d 2020-01-01 old; mv old tree/a").expect(0, "");
     server.run(&sandbox, &seal).expect(2, "its result is older than it is");
     server.run(&sandbox, &[&seal[..], &["--force"]].concat()).expect(0, "1 object (6 B)");
-    // The times of results in a folder are compared, too.
+    // In a folder, the times of results are compared, too.
     sandbox.run(&["seal", "--each", "tree", "--to", "out"]).expect(0, "1 object");
     sandbox.run(&["seal", "--each", "tree", "--to", "out"]).expect(0, "1 there already");
     sandbox.shell("sleep 0.01; echo new > tree/a").expect(0, "");
@@ -489,7 +487,7 @@ fn state_from_elsewhere_is_refused() {
     fs::write(server.file(&other), fs::read(server.file(&note)).unwrap()).unwrap();
     let again = server.run(&sandbox, &["seal", "--each", "two", "--to", "s3://bucket/two/"]);
     again.expect(2, "this state is damaged, or belongs elsewhere");
-    // A person without the key of the job cannot make other people hash a costly passphrase.
+    // Without the key of the job, nobody can make other users of the job hash a costly passphrase.
     let costly = sandbox.shell("echo a passphrase | deadpan seal -p --passphrase-fd 0 -o - one/x");
     fs::write(server.file(&other), costly.stdout()).unwrap();
     let again = server.run(&sandbox, &["seal", "--each", "two", "--to", "s3://bucket/two/"]);
@@ -635,8 +633,8 @@ fn a_source_that_changes_is_not_mixed() {
     assert_eq!(server.uploads(), 0, "the upload of the older version stays");
 }
 
-/// In an earlier version, results that were sealed for other recipients counted as done. As a result, a person who had
-/// left kept access, and a new colleague got no access.
+/// In an earlier version, results that were sealed for other recipients were treated as complete. As a result, a person
+/// who had left could still read the results, and a new colleague could not.
 #[test]
 fn results_that_are_there_for_others_are_told() {
     let sandbox = Sandbox::with_key("hybrid");

@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::sandbox::{Run, Sandbox, finish, skip};
 
 const LIMIT: Duration = Duration::from_secs(60);
-/// The number of a user who is neither root nor the user that runs the tests.
+/// The ID of a user who is neither root nor the user that runs the tests.
 const OTHER: u32 = 65534;
 
 /// Makes a sandbox with a pipe for the passphrase `pw`, the key `other`, a folder `d`, and a folder `victim` that only
@@ -83,7 +83,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Runs a test with one user. If the tests run as root, runs it again with two users.
+/// Runs a test with one user. If the tests run as root, runs the test again with two users.
 fn as_one_and_two(test: impl Fn(&Sandbox, bool)) {
     let sandbox = prepared();
     test(&sandbox, false);
@@ -114,7 +114,7 @@ fn rewrap_changes_the_file_that_it_opened() {
     });
 }
 
-/// If another file gets the name in the meantime, that file is not changed, even if the header would fit.
+/// If another file gets the name in the meantime, that file is not changed, even if the new header fits that file.
 #[test]
 fn rewrap_replaces_no_other_file() {
     let sandbox = prepared();
@@ -156,7 +156,7 @@ fn a_recursive_rewrap_stays_in_its_tree() {
         };
         let run = paused(sandbox, &args, meddle).expect(0, "rewrap: 2 changed, 0 unchanged, 0 failed");
         assert_eq!([sandbox.read("victim/2.dpn"), sandbox.read("victim/3.dpn")], private, "{}", run.stderr());
-        // The files in a folder that was already entered are changed at their new place.
+        // If a folder is moved after the program entered it, the files in the moved folder are changed.
         assert_ne!(sandbox.read("d/a.held/2.dpn"), second);
     });
 }
@@ -205,7 +205,7 @@ fn sealing_each_file_follows_no_link() {
         scope.spawn(|| flip(&sandbox.path("d"), "sub", "link", &stop));
         for round in 0..10 {
             let to = format!("out/{round}");
-            // The result is ignored, since a file that no longer exists is also a failure.
+            // The test ignores the result, because the run also fails if a file no longer exists.
             let _ = sandbox.run(&["seal", "--each", "d", "--to", &to]);
         }
         stop.store(true, Ordering::Relaxed);
@@ -374,7 +374,8 @@ fn links_of_another_user_do_not_choose_the_file() {
     assert!(sandbox.read("victim/diary.dpn") != before);
 }
 
-/// In an earlier version, data that another program wrote into the file in the meantime got the header of the old data.
+/// If another program wrote to the file in the meantime, an earlier version put the header of the old data before the
+/// new data.
 #[test]
 fn rewrap_replaces_nothing_that_was_written_meanwhile() {
     let sandbox = prepared();
@@ -389,8 +390,8 @@ fn rewrap_replaces_nothing_that_was_written_meanwhile() {
     }
 }
 
-/// In an earlier version, `keys protect` overwrote another key after a swap, and did not change the key that the user
-/// named.
+/// In an earlier version, `keys protect` overwrote another key if a folder was exchanged, and did not change the key
+/// that the user named.
 #[test]
 fn the_passphrase_goes_onto_the_key_that_was_read() {
     let sandbox = prepared();
@@ -487,7 +488,7 @@ fn links_of_another_user_in_the_middle_of_a_path_are_not_followed() {
     line("rewrap --force --recursive -r other.pub --passphrase-file pw own/sub").expect(0, "2 changed");
 }
 
-/// An earlier version looked up the target folder of unpacking again after the question for the passphrase, also if the
+/// An earlier version looked up the target folder of unpacking again after the question for the passphrase, even if the
 /// folder was missing before.
 #[test]
 fn a_folder_is_unpacked_where_it_was_named() {
@@ -565,7 +566,7 @@ fn a_folder_is_unpacked_where_it_was_named() {
     });
 }
 
-/// An earlier version looked up each input except the first only when it began to work on that input.
+/// An earlier version looked up the second and later inputs only when it began to work on them.
 #[test]
 fn all_inputs_are_found_before_anything_is_asked() {
     let sandbox = prepared();
@@ -592,7 +593,7 @@ fn all_inputs_are_found_before_anything_is_asked() {
     let args = ["rewrap", "--recursive", "-r", "other.pub", "--passphrase-file", "pipe", "d/a.dpn", "d/t"];
     paused(&sandbox, &args, || swap(&sandbox, "d/t", false)).expect(4, told);
     assert!([sandbox.read("victim/b.dpn"), sandbox.read("victim/c.dpn")] == before);
-    // A link to another input, and a file that an editor saved in the meantime, still count as the same input.
+    // A link to another input, and a file that an editor saved in the meantime, are still treated as the same input.
     sandbox.shell("ln -s a.dpn d/latest.dpn && deadpan keygen --no-passphrase -o third.key").expect(0, "");
     let args = [
         "rewrap",
@@ -753,8 +754,8 @@ fn what_another_user_makes_meanwhile_gets_nothing() {
         assert!(run.stderr().contains("another user"), "{line}: {}", run.stderr());
         assert_eq!(names(&sandbox.path("t/sub")), [""; 0], "{line}");
     }
-    // After damage, the result goes beside the existing folder, and also never into a folder of another user. The test
-    // checks that the existing folder is unchanged, since otherwise the next run would have nothing to refuse.
+    // After damage, the result goes beside the existing folder, but never into a folder of another user. The test
+    // checks that the existing folder is unchanged, so that the next run again finds a folder to refuse.
     let sealed =
         sandbox.shell("head -c 900000 /dev/urandom > tree/a; deadpan seal -f -p --passphrase-file pw -o t.dpn tree");
     sealed.expect(0, "");
@@ -779,8 +780,8 @@ fn what_another_user_makes_meanwhile_gets_nothing() {
     paused(&sandbox, &args, appear).expect(2, "t/x is a FIFO or device of another user");
 }
 
-/// If another user may change names in a folder, that user can exchange a draft that is in use. In an earlier version,
-/// the cleanup of the draft then removed the other file or folder with that name.
+/// If another user may change names in a folder, that user can exchange an unfinished output. In an earlier version,
+/// the cleanup of the unfinished output then removed the other file or folder with that name.
 #[test]
 fn the_cleanup_of_a_draft_removes_nothing_else() {
     let sandbox = prepared();

@@ -37,8 +37,8 @@ fn a_plugin_of_age_seals_and_opens() {
     run("wrong", "open -i id -o - note.dpn").expect(3, "age-plugin-batchpass");
     let shown = run("correct", "inspect note.dpn");
     assert!(String::from_utf8_lossy(shown.stdout()).contains("scrypt plugin key"));
-    // age does not allow other recipients in addition to a passphrase. The plugin enforces this rule with its own
-    // label.
+    // age does not allow other recipients in addition to a passphrase. The plugin's recipient has its own label, which
+    // enforces this rule.
     run("correct", "keygen --no-passphrase --mode ecc").expect(0, "");
     run("correct", "seal -r ecc -R id -o x note").expect(2, "not all have the label");
 }

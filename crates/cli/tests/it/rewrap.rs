@@ -38,7 +38,7 @@ fn record(sandbox: &Sandbox, old: &[u8], new: &[u8]) -> Sidecar {
     Sidecar::new(about.ino(), about.len(), &old[header..], old[..header].to_vec(), new[..header].to_vec()).unwrap()
 }
 
-/// Writes a record that only its owner may change.
+/// Writes a record that other users cannot change.
 fn leave(sandbox: &Sandbox, bytes: &[u8]) {
     let path = sandbox.path(RECORD);
     let _ = fs::remove_file(&path);
@@ -85,13 +85,13 @@ fn the_next_command_puts_a_torn_header_back() {
             sandbox.run(&["open", "--verify", "data.dpn"]).expect(0, "whole and unchanged");
         }
     }
-    // `seal` of the file reads the restored header.
+    // Sealing `data.dpn` itself must read the restored header.
     sandbox.run(&seal).expect(0, "");
     sandbox.run(&["open", "-f", "-o", "out", "twice"]).expect(0, "");
     assert!(sandbox.read("out") == sandbox.read("data.dpn"));
 }
 
-/// The lines in a list of a folder come from the restored header, too.
+/// If the user names a link to a file, the command uses the record beside the file itself.
 #[test]
 fn a_link_leads_to_the_record_beside_the_file() {
     let (sandbox, old, new) = changed();
@@ -104,7 +104,7 @@ fn a_link_leads_to_the_record_beside_the_file() {
     assert!(sandbox.read("data.dpn") == old && !sandbox.path(RECORD).exists());
 }
 
-/// If a run is killed before or after it writes the header, it leaves a record that only needs to be removed.
+/// If a run is killed before or after it writes the header, the next run only needs to remove the record.
 #[test]
 fn records_of_whole_headers_are_removed() {
     let (sandbox, old, new) = changed();
@@ -165,7 +165,8 @@ fn planted_and_outdated_records_change_nothing() {
             assert!(sandbox.read("data.dpn")[..header] == *now, "{what}");
         }
     }
-    // The record has the right contents, but other users may write to it, or it is a link to another file.
+    // The record has the right contents, but other users may write to the record, or the record is a link to another
+    // file.
     let path = sandbox.path(RECORD);
     let check = |what: &str| {
         for now in [before, after, &torn] {
@@ -230,8 +231,8 @@ fn two_changes_at_once_exclude_each_other() {
     drop(held);
     sandbox.run(&args).expect(0, "");
 
-    // If many commands run at the same time, each command makes its change or reports why not. The file can be opened
-    // afterwards.
+    // If many commands run at the same time, each command makes its change or reports why it does not. The file can be
+    // opened afterwards.
     let names: Vec<_> = (0..6).map(|number| format!("k{number}")).collect();
     for name in &names {
         sandbox.run(&["keygen", "--no-passphrase", "-o", &format!("{name}.key")]).expect(0, "");

@@ -122,7 +122,7 @@ fn the_runner_can_fail() {
     assert!(all_fit(&expected, &["a", "b", "end"]) && !all_fit(&expected, &["end", "more"]));
 }
 
-/// In an earlier version, a command that never ended stopped the whole check.
+/// In an earlier version, a command that never ended kept the whole check from ending.
 #[test]
 fn a_command_that_waits_for_ever_is_killed_and_reported_with_its_line() {
     let sandbox = Sandbox::new();

@@ -149,7 +149,7 @@ fn a_disk_that_fills_up_while_a_folder_is_unpacked() {
     sandbox.run(&["pack", "tree"]).expect(0, "");
     for (args, kept) in [
         (&["open", "-o", "small/out", "tree.dpn"][..], &["a", "b", "link"][..]),
-        // All other entries would fail too, so `--keep-going` stops here.
+        // On a full disk, all other entries fail too, so `--keep-going` stops here.
         (&["open", "--keep-going", "-o", "small/out", "tree.dpn"], &["a", "b", "link"]),
         (&["open", "--only", "[bl]*", "--only", "very-large", "-o", "small/out", "tree.dpn"], &["b", "link"]),
         (&["unpack", "-o", "small/out", "tree.tar"], &["a", "b", "link"]),
@@ -276,7 +276,7 @@ fn a_fifo_that_another_user_planted_gets_nothing() {
         let message = format!("shared/{link} is a link of another user");
         sandbox.run(&["open", "-o", &format!("shared/{link}"), "a.txt.dpn"]).expect(2, &message);
     }
-    // A link leads to the caller's own descriptor: the output would go to a log that others can read.
+    // A link leads to the caller's own descriptor, so the output would be written to a log that others can read.
     sandbox.shell("ln -s shared/out mine").expect(0, "");
     for link in ["shared/out", "shared/fds/1", "mine"] {
         let run = sandbox.run(&["open", "-o", link, "a.txt.dpn"]);
@@ -319,7 +319,7 @@ fn folders_and_links_that_another_user_planted_get_nothing() {
             refused(&format!("deadpan {}", command.replace("PLACE", &format!("shared/{place}"))), &what);
         }
     }
-    // The user did not give the name of the link.
+    // The user did not choose the name of the link.
     for line in [
         "open -f shared/pk.dpn",
         "open --only a shared/pk.dpn",
@@ -368,7 +368,8 @@ fn keys_and_key_folders_of_another_user_are_reported() {
     assert_eq!(run.stderr(), "");
 }
 
-/// Another user can plant a tree with the name of a draft. The tree can be so deep that its removal takes long.
+/// Another user can plant a folder tree with the name of an unfinished output. The tree can be so deep that its removal
+/// takes long.
 #[test]
 fn drafts_of_another_user_are_left_alone() {
     let sandbox = Sandbox::with_key("ecc");
@@ -387,7 +388,7 @@ fn drafts_of_another_user_are_left_alone() {
     }
     let found = names(&sandbox.path("shared"));
     assert_eq!(found, [drafts[0], drafts[1], "file", "out"]);
-    // A draft that an earlier run of the same user left is removed.
+    // Unfinished outputs of earlier runs of the same user are removed.
     sandbox.shell("chown -R 0:0 shared && chmod 700 shared/.out.* && rm -r shared/out").expect(0, "");
     for line in ["deadpan open -o shared/out fo.dpn", "deadpan open -f -o shared/file fo/a.dpn"] {
         sandbox.shell(line).expect(0, "which an earlier run left");
@@ -434,7 +435,7 @@ fn cut_meanwhile(command: &str, log: &str) -> String {
     )
 }
 
-/// In an earlier version, a file that became shorter was sealed into a pipe up to its new end, without an error.
+/// In an earlier version, a file that became shorter was sealed into a pipe without its lost end, and without an error.
 #[test]
 fn a_file_that_becomes_shorter_is_an_error_in_a_pipe_too() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -447,8 +448,8 @@ fn a_file_that_becomes_shorter_is_an_error_in_a_pipe_too() {
     }
 }
 
-/// In an earlier version, a file in a folder that became shorter was sealed with zeros in place of its end, without an
-/// error.
+/// In an earlier version, a file that became shorter in a folder was sealed with zeros in place of its lost end, and
+/// without an error.
 #[test]
 fn a_file_that_becomes_shorter_in_a_folder_is_an_error() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -468,7 +469,8 @@ fn a_file_that_becomes_shorter_in_a_folder_is_an_error() {
     }
 }
 
-/// In an earlier version, a write beyond the limit of file sizes ended the program by a signal, and drafts remained.
+/// In an earlier version, a write beyond the limit of file sizes ended the program by a signal, and unfinished outputs
+/// remained.
 #[test]
 fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -499,8 +501,8 @@ fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing() {
     }
 }
 
-/// In an earlier version, a draft of the folder remained after the limit of open files was reached, because its removal
-/// also needs a descriptor.
+/// In an earlier version, an unfinished folder remained at the limit of open files, because removing the folder also
+/// needs a descriptor.
 #[test]
 fn a_limit_of_open_files_leaves_no_draft() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -517,7 +519,7 @@ fn a_limit_of_open_files_leaves_no_draft() {
     assert!(failed > 0, "no limit was too low");
 }
 
-/// In an earlier version, files that waited to be read stayed open, each in its own open folder, until the limit of
+/// In an earlier version, files that waited to be read stayed open, together with their folders, until the limit of
 /// open files was reached.
 #[test]
 fn many_folders_need_few_open_files() {

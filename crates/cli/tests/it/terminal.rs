@@ -220,7 +220,8 @@ fn a_long_run_shows_a_bar() {
 
 #[test]
 fn ctrl_z_and_fg_at_the_prompt_echo_nothing_and_ask_again() {
-    // dash leaves the terminal in the state that the stopped program left. bash sets its own modes for its prompt.
+    // dash does not change the state of the terminal after a program was stopped. bash sets its own modes for its
+    // prompt.
     for shell in [&["dash", "-i"][..], &["bash", "--norc", "--noprofile", "-i"]] {
         let sandbox = Sandbox::new();
         if sandbox.shell(&format!("command -v {}", shell[0])).code() != Some(0) {
@@ -343,7 +344,8 @@ fn armor_and_typed_text_have_no_bar_between_them() {
     assert!(shown.contains("-----END DEADPAN") && !shown.contains("B/s"), "{shown}");
 }
 
-/// In an earlier version, Ctrl-D at a question left an unfinished line, and the error said that nothing was typed.
+/// In an earlier version, the cursor stayed on the line of the question after Ctrl-D, and the error said that nothing
+/// was typed.
 #[test]
 fn ctrl_d_at_the_prompt_is_no_passphrase() {
     let sandbox = Sandbox::with_key("ecc");
@@ -473,7 +475,7 @@ fn ctrl_c_ends_a_silent_plugin() {
     sandbox.shell("mkdir bin && ln -s $PLUGINS/age-plugin-dummy bin").expect(0, "");
     sandbox.write("a.txt", "straight face");
     let mut session = with_plugin(&sandbox, "silent", "seal -r age1dummy1qypqxvy7tqt a.txt");
-    // After five seconds of silence, a note names the plugin that the program waits for.
+    // After five seconds without an answer, a note names the plugin that the program waits for.
     session.expect("note: waiting for age-plugin-dummy").control(b'c');
     let status = session.child.wait().unwrap();
     assert_eq!(status.signal(), Some(2));

@@ -1,4 +1,4 @@
-//! Operations with 64-byte vectors. The last step uses a mask, so there is no separate code for the tail.
+//! Operations with 64-byte vectors. The last iteration uses a mask, so there is no separate code for the tail.
 
 use core::arch::x86_64::{
     __m512i, __mmask64, _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_or_si512,
@@ -9,7 +9,7 @@ use super::word::Word;
 
 /// The number of bytes in a vector.
 const STEP: usize = 64;
-/// The number of vectors in one step of the loop. The code collects the differences of the vectors in separate
+/// The number of vectors in one iteration of the loop. The code collects the differences of the vectors in separate
 /// registers, so that the loop waits only for loads.
 const LANES: usize = 4;
 

@@ -1,8 +1,9 @@
-//! Marks for Valgrind's memcheck. The marks exist only in the test configuration. The test marks a secret as "undefined
-//! memory". Memcheck then reports every jump and every address that depends on the secret, in the compiled binary.
+//! Marks for Valgrind's memcheck. The program marks memory for Valgrind only in the test configuration. The test marks
+//! a secret as "undefined memory". Memcheck then reports every jump and every address that depends on the secret, in
+//! the compiled binary.
 //!
 //! A request to Valgrind is a sequence of instructions that Valgrind recognizes. On a real CPU, the sequence does
-//! nothing. A request needs no header and no dependency.
+//! nothing. A request needs neither Valgrind's header file nor another crate.
 
 use std::hint::black_box;
 
@@ -32,7 +33,7 @@ pub fn declassify(value: usize) -> usize {
     black_box(value)
 }
 
-/// Returns whether the program runs under Valgrind. Without Valgrind, marks have no effect.
+/// Returns whether the program runs under Valgrind. Without Valgrind, marking memory has no effect.
 #[must_use]
 pub fn running() -> bool {
     request(RUNNING, 0, 0) != 0

@@ -18,8 +18,8 @@ fn integers_arrays_and_slices() {
 
 #[test]
 fn a_guard_wipes_when_it_is_dropped() {
-    // A witness reports its value when its guard wipes the witness, because the test cannot read the value in the guard
-    // afterwards.
+    // The test cannot read a value in a guard after the guard was dropped, so the witness reports its value when it is
+    // wiped.
     struct Witness<'a>(u8, &'a std::cell::Cell<Option<u8>>);
     impl Wipe for Witness<'_> {
         fn wipe(&mut self) {

@@ -40,8 +40,8 @@ impl Run<'_> {
             let is_first = targets.insert(target.text());
             let pair = Pair { name: found.name, source, target, length: found.length, replace: known.is_some() };
             if !is_first {
-                // Without this error, later runs would mistake the result of one source for the result of the other
-                // source.
+                // If two sources have the same result, later runs would mistake the result of one source for the result
+                // of the other source.
                 self.observer.ended(&pair, Outcome::Failed(Error::Twice));
                 continue;
             }
@@ -67,8 +67,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// If the known target shows that a result need not or cannot be made, returns the outcome of the pair. Returns
-    /// `None` if the result has to be made.
+    /// If the known target shows that the result need not be made or cannot be made, returns the outcome of the pair.
+    /// Returns `None` if the result has to be made.
     fn verdict(&self, pair: &Pair, modified: SystemTime, known: Option<&Known>) -> Option<Outcome> {
         let Some(known) = known else { return self.rehearse.then_some(Outcome::Would(pair.length)) };
         // A sealed object is longer than its source.

@@ -17,21 +17,21 @@ use crate::source::is_current;
 use deadpan_disk::most_open_files;
 use deadpan_remote::{Error as StoreError, Problem, with_own_connections};
 
-/// The most items that wait in the queue.
+/// The maximum number of items that wait in the queue.
 const WAITING: usize = 2000;
 /// The most threads. Most of them wait for a store.
 const THREADS: usize = 32;
 /// An upper limit for the number of files, folders and connections that a thread has open.
 const OPEN: usize = 16;
 /// The run ends early if the store could not be reached for this number of objects in a row. The remaining objects are
-/// left out, since each of them would be tried for a quarter of a minute.
+/// skipped, because the run would try each of them for a quarter of a minute.
 const LOST: usize = 8;
 
 /// The tasks that wait.
 #[derive(Default)]
 struct Queue {
     parts: VecDeque<(Arc<LongItem>, u64)>,
-    /// Sources whose results are complete. The store has to be asked whether these sources are unchanged.
+    /// Sources whose results are complete. The program must still ask the store whether these sources are unchanged.
     looks: VecDeque<Read>,
     items: VecDeque<Item>,
     /// Whether no more items come.
@@ -49,8 +49,8 @@ impl Queue {
     }
 }
 
-/// A pair to make, and the page of its source. If there is no page, the store is asked for this source alone after the
-/// result is complete.
+/// A pair whose result is to be made, and the page of its source. If there is no page, the store is asked for this
+/// source alone after the result is complete.
 pub(super) struct Item {
     pub(super) pair: Pair,
     pub(super) page: Option<Arc<Page>>,
@@ -60,7 +60,7 @@ pub(super) struct Item {
 struct LongItem {
     pair: Pair,
     long: Long,
-    /// The first error of a part. After this error, the other parts are left out.
+    /// The first error of a part. After this error, the other parts are skipped.
     error: Mutex<Option<Error>>,
 }
 
@@ -89,7 +89,7 @@ impl Pool<'_> {
             buffers: Arc::default(),
         };
         let result = thread::scope(|scope| {
-            // If this thread ended with a panic, the other threads would wait for ever.
+            // If this thread panics, the guard closes the queue, so that the other threads do not wait forever.
             let _stop = Stop(&pool);
             let start = |_| Builder::new().spawn_scoped(scope, || with_own_connections(|| pool.work()));
             let (threads, refused): (Vec<_>, Vec<_>) =
@@ -114,11 +114,11 @@ impl Pool<'_> {
         self.queue.lock().is_given_up()
     }
 
-    /// Queues an item. First waits while there are too many items.
+    /// Queues an item. If the queue is full, first waits until half of it is free.
     pub(super) fn push(&self, item: Item) {
         let mut queue = self.queue.lock();
         if queue.items.len() >= WAITING {
-            // If a thread ends with a panic, the queue is closed early.
+            // If a thread panics, the queue is closed, and this loop ends.
             while queue.items.len() > WAITING / 2 && !queue.is_closed && !queue.is_given_up() {
                 self.changed.wait(&mut queue);
             }
@@ -138,7 +138,7 @@ impl Pool<'_> {
         }
     }
 
-    /// Notes that the store could be reached, since an object or a part is done.
+    /// Records that the store was reached, since an object or a part is done.
     fn reached(&self) {
         let mut queue = self.queue.lock();
         if !queue.is_given_up() {
@@ -146,8 +146,8 @@ impl Pool<'_> {
         }
     }
 
-    /// If the run was given up, reports the results that were made but not yet compared with their sources, and the
-    /// long results that failed. Fails if other objects remain.
+    /// If the run ended early, reports the results that were made but not compared with their sources, and the long
+    /// results that failed. Fails if other objects remain.
     fn give_up(&self) -> Result<(), Error> {
         let queue = std::mem::take(&mut *self.queue.lock());
         if !queue.is_given_up() {

@@ -4,7 +4,7 @@
 //! A state (`World`) consists of a store with a source, a target, uploads and manifests, and of several processes that
 //! make the target from the source. A step of the search is one request to the store. The search visits all states that
 //! can be reached. The search is a breadth-first search, so the trace of a violation is the shortest trace. States that
-//! differ only in the names of uploads, or in the order of equal processes, count once.
+//! differ only in the names of uploads, or in the order of equal processes, are treated as one state.
 //!
 //! The search checks in every world:
 //!
@@ -14,21 +14,22 @@
 //! 3. A process reports success only if the target is whole and comes from a version that the source had while the
 //!    process ran.
 //! 4. When all processes have ended or crashed, one more run is enough to make the target and to remove the manifest of
-//!    this version. If the user asked for replacing, the target comes from the present version of the source.
+//!    the source's present version. If the user asked for replacing, the target comes from the present version of the
+//!    source.
 //! 5. A manifest is removed only when its upload is over, so that no upload with a manifest is lost.
 //! 6. A process never ends the upload of a newer version of the source.
-//! 7. If there are no crashes, no changes of the source and no uploads that others end, then no process fails, even if
-//!    answers are lost.
+//! 7. No process fails if there are no crashes, if the source does not change, and if only these processes end uploads,
+//!    even if answers are lost.
 //!
-//! The tests also leave out each rule of the protocol once, and expect the violation that the rule prevents.
+//! The tests also remove one rule of the protocol at a time, and expect the violation that the rule prevents.
 //!
 //! The model does not contain lengths, encryption, lists of more than one page, clocks, stores that ignore conditions,
 //! and stores that end an upload before its object exists. The model also does not contain lost answers to the request
-//! that begins an upload. After such a loss, the client asks again, and the first upload stays without a manifest.
+//! that begins an upload. After such a loss, the client asks again, and no manifest ever names the first upload.
 
 use std::hash::{Hash, Hasher};
 
-/// The maximum numbers of parts, of uploads with a name, of versions of the source, and of processes.
+/// The largest number of parts, of named uploads, of versions of the source, and of processes.
 const PARTS: usize = 3;
 const UPLOADS: usize = 7;
 const VERSIONS: usize = 3;
@@ -47,18 +48,18 @@ struct Rules {
     pinned: bool,
     /// The manifest's path depends on the version of the source.
     tagged: bool,
-    /// The target is completed with If-None-Match, except if the user asked for replacing.
+    /// The target is completed with If-None-Match, unless the user allowed the target to be replaced.
     careful: bool,
     /// All processes use the file key from the manifest, instead of their own file keys.
     one_key: bool,
     /// The list of finished parts comes from the store, and not from a record that a process writes after its part.
     listed: bool,
-    /// Only parts of the manifest's own upload count.
+    /// A process uses only parts of the manifest's own upload.
     own_parts: bool,
     /// If a process could not write the manifest, it reads the manifest, since an earlier try may have written it.
     read_back: bool,
-    /// A manifest whose upload is over is removed at the beginning. If there is no object, the same run then begins
-    /// again.
+    /// A manifest whose upload is over is removed at the beginning. If the target object does not exist, the same run
+    /// then starts again.
     anew: bool,
     /// A manifest is removed only if it is still the manifest that was read.
     own_manifest: bool,
@@ -94,7 +95,7 @@ const RIGHT: Rules = Rules {
     dated_early: true,
 };
 
-/// The events in a search, and the most times that each event happens.
+/// The events in a search, and how often each event can happen.
 #[derive(Clone, Copy)]
 struct Setting {
     rules: Rules,
@@ -112,7 +113,7 @@ struct Setting {
     lost: u8,
     /// Whether the client may also give up when it writes the manifest.
     gives_up: bool,
-    /// The number of uploads that the store's rule ends.
+    /// The number of uploads that the store ends by its own rule.
     ended: u8,
 }
 
@@ -252,7 +253,7 @@ struct Upload {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Target {
     parts: [Part; PARTS],
-    /// The version that the source had at the date of the target.
+    /// The version of the source at the date of the target.
     dated: u8,
 }
 
@@ -371,7 +372,7 @@ impl World {
         true
     }
 
-    /// Returns the parts that count for an upload.
+    /// Returns the parts that can be used to complete an upload.
     fn parts(&self, setting: &Setting, upload: u8) -> [Part; PARTS] {
         let mut parts = self.uploads[upload as usize - 1].parts;
         if !setting.rules.own_parts {
@@ -415,8 +416,8 @@ impl World {
 
 /// The processes.
 impl World {
-    /// Sends the next request of a process, and returns the process afterwards. If `again` is set, the process does not
-    /// know that a part exists already.
+    /// Sends the next request of a process, and returns the process afterwards. If `again` is set, the process makes a
+    /// part although the part already exists.
     fn step(&mut self, setting: &Setting, index: usize, again: bool) -> Result<Process, Wrong> {
         let (rules, process) = (&setting.rules, self.processes[index]);
         let Process { at, version, upload } = process;
@@ -544,7 +545,7 @@ impl World {
         }
     }
 
-    /// Returns the versions whose state a process of this version removes, as bits.
+    /// Returns a bit mask of the versions whose uploads a process of this version removes.
     fn others(&self, rules: &Rules, version: u8) -> u8 {
         let is_other = |other: &u8| *other != version && (version == NONE || !rules.older_only || *other < version);
         let is_there = |other: &u8| self.manifests[*other as usize] != 0 && (rules.tagged || version == NONE);
@@ -581,7 +582,8 @@ impl Process {
         Self { at, ..self }
     }
 
-    /// Returns the process in the position before the state of the next other version, or after the last version.
+    /// Returns the process before it reads the state of the next other version, or at its first part if no version
+    /// remains.
     fn next_other(self, rest: u8, first_part: Self) -> Result<Self, Wrong> {
         match rest & (rest - 1) {
             0 => Ok(first_part),
@@ -604,7 +606,7 @@ impl Process {
         }
     }
 
-    /// Whether the next request changes something that other processes can read.
+    /// Whether the next request changes data that other processes can read.
     fn is_write(&self) -> bool {
         matches!(
             self.at,
@@ -739,14 +741,14 @@ impl World {
         Ok(())
     }
 
-    /// Whether an upload can be found, or the target has the file key of the upload.
+    /// Whether a manifest or process names the upload, or the target has the file key of the upload.
     fn is_named(&self, upload: u8) -> bool {
         self.manifests.contains(&upload)
             || self.processes.iter().chain(&self.late).any(|process| process.uploads().contains(&upload))
             || self.target.is_some_and(|target| target.parts.iter().any(|part| part.key == upload))
     }
 
-    /// Gives equal states the same form, and returns the number of uploads that cannot be found any more.
+    /// Converts equal states to the same form, and returns the number of uploads that can no longer be found.
     fn tidy(&mut self, setting: &Setting) -> u64 {
         if !setting.rules.one_key || !setting.rules.own_parts {
             return 0;
@@ -756,7 +758,7 @@ impl World {
             self.processes[from..from + same.len()].sort_unstable();
             from += same.len();
         }
-        // The uploads get new numbers in the order in which they are named.
+        // The uploads get new numbers in the order in which the state refers to them.
         let mut numbers = [0; OLD as usize + 1];
         (numbers[OLD as usize], numbers[0]) = (OLD, 0);
         let mut next = 0;
@@ -787,12 +789,12 @@ impl World {
         lost
     }
 
-    /// If the target is not right, or a manifest of this version is left, runs one more process without disturbance.
-    /// Returns whether the run was needed.
+    /// If the target is not right, or a manifest of this version still exists, runs one more process alone. Returns
+    /// whether the run was needed.
     fn ends_in_a_run(&self, setting: &Setting) -> Result<bool, Wrong> {
         let (mut world, slot) = (*self, if setting.rules.tagged { self.source as usize } else { 0 });
         (world.processes, world.late) = ([GONE; PROCESSES], None);
-        // With a crash in the setting, the process may fail.
+        // The setting allows a crash, so the process may fail.
         let alone = Setting { processes: &[ALL], crashes: 1, ..*setting };
         for is_needed in [false, true] {
             // A run that compares dates does not replace a target that is not older than its source.
@@ -804,7 +806,7 @@ impl World {
                 return Ok(is_needed);
             }
             world.processes[0] = Process { at: At::OpenSource, ..GONE };
-            // 60 requests are enough. Only a process that tries again for ever would send more than 60 requests.
+            // 60 requests are enough. Only a process that retries without end would send more than 60 requests.
             for _ in 0..60 {
                 if world.processes[0] != GONE {
                     world.processes[0] = world.step(&alone, 0, false)?;
@@ -833,7 +835,7 @@ struct Found {
 struct Seen {
     worlds: Vec<World>,
     ways: Vec<(u32, Event)>,
-    /// The numbers of states, counted from 1, in a table by the states' hashes. 0 marks a free place.
+    /// A hash table from states to their numbers, counted from 1. 0 marks an empty slot.
     table: Vec<u32>,
 }
 
@@ -953,7 +955,7 @@ const SECOND: u8 = 0b010;
 const THIRD: u8 = 0b100;
 const CLEAN: u8 = 0;
 
-/// The search visits 1,313,914 states, 45,070 states with a target that is replaced, and 131,992 states with three
+/// The three searches visit 1,313,914 states, 45,070 states when the target is replaced, and 131,992 states with three
 /// parts.
 #[test]
 fn without_disturbance_all_succeed_and_nothing_stays() {
@@ -966,8 +968,8 @@ fn without_disturbance_all_succeed_and_nothing_stays() {
     assert!(found.iter().all(|found| (found.runs, found.left, found.orphans) == (0, 0, 0)), "{found:?}");
 }
 
-/// The search visits 285,647 states with one crash, 11,830 states with three crashes, and 377,082 states with three
-/// parts.
+/// The three searches visit 285,647 states with at most one crash, 11,830 states with at most three crashes, and
+/// 377,082 states with three parts.
 #[test]
 fn crashes() {
     let found = is_right(&Setting { processes: &[ALL, ALL, FIRST, SECOND], crashes: 1, ..CALM }, 280_000);
@@ -978,7 +980,7 @@ fn crashes() {
     is_right(&Setting { processes: &[ALL, FIRST, SECOND, THIRD], parts: 3, crashes: 1, ..CALM }, 370_000);
 }
 
-/// The search visits 12,165 states with one lost answer, and 286,491 states with two lost answers.
+/// The two searches visit 12,165 states with at most one lost answer, and 286,491 states with at most two lost answers.
 #[test]
 fn lost_answers() {
     let lost = Setting { processes: &[ALL, ALL, FIRST], lost: 1, ..CALM };
@@ -986,7 +988,7 @@ fn lost_answers() {
     is_right(&Setting { gives_up: true, lost: 2, ..lost }, 280_000);
 }
 
-/// The search visits 85,865 states with the store's rule, and 67,713 states with `cluster clean`.
+/// The two searches visit 85,865 states with uploads that the store ends, and 67,713 states with `cluster clean`.
 #[test]
 fn uploads_that_others_end() {
     is_right(&Setting { processes: &[ALL, ALL, FIRST], ended: 2, ..CALM }, 85_000);
@@ -994,7 +996,8 @@ fn uploads_that_others_end() {
     assert_eq!(found.orphans, 0, "{found:?}");
 }
 
-/// The search visits 49,993 states, 49,146 states with a target that is replaced, and 264,248 states with two changes.
+/// The three searches visit 49,993 states, 49,146 states when the target is replaced, and 264,248 states with two
+/// changes.
 #[test]
 fn sources_that_change() {
     let three = Setting { processes: &[ALL, ALL, FIRST], changes: 1, ..CALM };
@@ -1003,7 +1006,7 @@ fn sources_that_change() {
     is_right(&Setting { replace: true, changes: 2, ..three }, 260_000);
 }
 
-/// The search visits 59,918 states, 59,561 states with a target that is replaced, and 1,030,289 states with three
+/// The three searches visit 59,918 states, 59,561 states when the target is replaced, and 1,030,289 states with three
 /// processes.
 #[test]
 fn all_at_once() {

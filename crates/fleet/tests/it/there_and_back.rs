@@ -178,7 +178,7 @@ impl Bench {
         Some(Job::new(self.job.clone(), store.clone(), act.verb(), &from.text(), target).unwrap())
     }
 
-    /// Executes a run, and returns the reported outcomes in the order of names.
+    /// Executes a run, and returns the reported outcomes, sorted by name.
     fn run(
         &self,
         act: &dyn Act,
@@ -310,8 +310,8 @@ fn state_of_another_key_is_left_alone_and_can_be_removed() {
     assert_eq!(folders, [job.folder().clone()]);
     let states = job.states().unwrap();
     assert_eq!((states.long[0].objects.clone(), states.long[0].done, states.long[0].parts), (None, None, None));
-    // A run with another key makes the object in its own upload. The upload that was begun before stays, and only a run
-    // with its key can continue it.
+    // A run with another key makes the object in its own upload. The earlier upload is not removed, and only a run with
+    // its key can continue it.
     assert_eq!(names(&stranger.run(&seal, &from, &to, |run| run)), [("long", "Made(41943040)")]);
     assert_eq!(job.states().unwrap().long.len(), 1);
     assert!(job.is_of_others().unwrap());

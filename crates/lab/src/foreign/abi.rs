@@ -89,7 +89,7 @@ impl Abi {
         self.parts().filter(|part| part.kind != Kind::Integer)
     }
 
-    /// Returns all pairs of parts that have the same length and of which at least one is secret.
+    /// Returns all pairs of parts that have the same length and contain at least one secret part.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = [Part; 2]> {
         let twins = |[a, b]: &[Part; 2]| a.length == b.length && (a.kind.secret() || b.kind.secret());
         let later = |(index, &part): (usize, &Part)| self.buffers().skip(index + 1).map(move |&other| [part, other]);

@@ -7,33 +7,33 @@ use super::{Error, pace};
 use crate::plural::plural;
 use crate::random::Random;
 
-/// The result of the check of one rule.
+/// The result of checking one rule of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The rule that the worker must follow.
     pub what: String,
     /// Whether the worker keeps the rule.
     pub passed: bool,
-    /// The measurement that the result is based on.
+    /// The measured values from which the result follows.
     pub detail: String,
 }
 
-/// The number of iterations of a delay that takes much longer than any overhead.
+/// The number of iterations of a long delay, beside which any overhead is negligible.
 const LONG: u32 = 200_000;
 
 /// The longest step of a worker's clock that the check accepts, in nanoseconds. A clock with longer steps cannot
 /// measure short calls.
 const COARSE_NS: f64 = 2000.0;
 
-/// The number of measurements in a request whose size is 1 MiB. In a request, a measurement without calls takes eight
-/// bytes.
+/// The number of measurements without calls that fit into a request of 1 MiB. A measurement without calls takes eight
+/// bytes of a request.
 const MANY: usize = (1 << 20) / 8;
 
 /// The time in seconds of a short delay.
 const SHORT: f64 = 200e-6;
 
-/// Starts a worker and checks each rule of the protocol. Each answer must come within `limit`. The function also passes
-/// each finding to `show` as soon as the finding is known.
+/// Starts a worker and checks each rule of the protocol. Each answer must come within `limit`. The function calls
+/// `show` with each finding as soon as the finding is known.
 ///
 /// # Errors
 /// Fails if the worker does not start, ends, does not answer in time, or sends an answer in a wrong format.
@@ -106,12 +106,12 @@ fn delays(worker: &Worker, before: &[u32], within: &[u32]) -> Result<Vec<f64>, E
     Ok(ticks.into_iter().map(|ticks| ticks as f64).collect())
 }
 
-/// The ratios of two times that count as "twice as long".
+/// The check accepts one time as twice as long as another if their ratio is in this range.
 const TWICE: std::ops::RangeInclusive<f64> = 1.6..=2.4;
 
 /// Measures a delay and a delay of twice its length, and returns the ratio of the longer time to the shorter time. The
-/// time of an empty measurement is subtracted from both times. Both delays are short and are measured in turn, so that
-/// other programs interrupt only few of the delays. The function makes up to five attempts, because a busy machine may
+/// time of an empty measurement is subtracted from both times. The two delays are short and alternate, so that other
+/// programs interrupt only few of the measurements. The function makes up to five attempts, because a busy machine may
 /// disturb all measurements of one of the two delays.
 fn ratio(worker: &Worker) -> Result<f64, Error> {
     let pace = worker.pace();
@@ -135,7 +135,7 @@ fn ratio(worker: &Worker) -> Result<f64, Error> {
     Ok(ratio)
 }
 
-/// Returns the shortest of many measurements, which is the measurement that other programs have disturbed the least.
+/// Returns the shortest of many measured times, because other programs disturb the shortest measurement least.
 fn shortest(worker: &Worker, before: u32, within: u32) -> Result<f64, Error> {
     let mut shortest = f64::INFINITY;
     for _ in 0..8 {
@@ -148,10 +148,10 @@ fn shortest(worker: &Worker, before: u32, within: u32) -> Result<f64, Error> {
 struct LongDelay {
     /// The time of one iteration of the delay loop, by the lab's clock.
     turn_ns: f64,
-    /// The time that passed on the worker's clock, divided by the time that passed on the lab's clock.
+    /// The time that the worker's clock measured, divided by the time that the lab's clock measured.
     share: f64,
-    /// The step of the worker's clock in ticks: the greatest common divisor of all measured times, or 0 if the clock
-    /// does not advance.
+    /// The step of the worker's clock in ticks, or 0 if the clock does not advance. The step is the greatest common
+    /// divisor of all measured times.
     step: u64,
 }
 
@@ -159,8 +159,8 @@ struct LongDelay {
 const DELAY_S: f64 = 0.2;
 
 /// Doubles a delay until the delay takes at least [`DELAY_S`] on the lab's clock. Returns `None` if even the longest
-/// possible delay takes less time than that. The function measures the last delay three times, and returns the shortest
-/// time and the largest share, because other programs may delay the worker's answers.
+/// possible delay takes less time than [`DELAY_S`]. The function measures the last delay three times, because other
+/// programs may delay the worker's answers. It returns the shortest time and the largest share.
 fn long_delay(worker: &Worker) -> Result<Option<LongDelay>, Error> {
     let (mut turns, mut step) = (1000_u32, 0);
     loop {
@@ -186,14 +186,14 @@ fn long_delay(worker: &Worker) -> Result<Option<LongDelay>, Error> {
     }
 }
 
-/// Maximum time in seconds of the calls in a large request. Slow targets get fewer calls.
+/// The calls in a large request take at most this time in seconds. Slow targets get fewer calls.
 const LARGE_S: f64 = 2.0;
 /// The time in seconds of repeated calls in one measurement.
 const REPEATED_S: f64 = 5e-3;
 /// The minimum and the maximum number of repeated calls in one measurement. The minimum is 40 because the check
 /// requires that the repeated calls take longer than 20 calls.
 const REPEATED: std::ops::RangeInclusive<f64> = 40.0..=20_000.0;
-/// If the worker really makes [`REPEATED`] calls, the calls take at least this time in seconds. The times of
+/// If the worker really makes [`REPEATED`] calls, the calls take at least this time in seconds. The times of two
 /// measurements without calls differ by less than this time.
 const VISIBLE_S: f64 = 1e-6;
 
@@ -201,7 +201,7 @@ const VISIBLE_S: f64 = 1e-6;
 fn repeated_calls(worker: &Worker, index: usize) -> Result<Finding, Error> {
     let (hello, pace, mut random) = (worker.hello(), worker.pace(), Random::new(1));
     let (target, length) = (&hello.targets[index], hello.targets[index].abi.length());
-    // Returns the shortest measurement of a request, minus the time of an empty measurement.
+    // Returns the shortest time in the answer to a request, minus the time of an empty measurement.
     let mut shortest = |slots: usize, repeats: u32| -> Result<f64, Error> {
         let mut inputs = vec![0; slots * length];
         random.fill(&mut inputs);
@@ -216,11 +216,11 @@ fn repeated_calls(worker: &Worker, index: usize) -> Result<Finding, Error> {
     shortest(((1 << 20) / length).min(4096).min(affordable).max(1), 1)?;
     let visible = 4.0 * pace.step as f64;
     let count = |one: f64| (REPEATED_S * hello.hertz / one.max(1.0)).clamp(*REPEATED.start(), *REPEATED.end()) as u32;
-    // During the first series of calls, a compiler in the worker can finish its work.
+    // The first series of calls gives a compiler in the worker the time to compile the function.
     let warm = count(shortest(5, 1)?);
     shortest(3, warm)?;
     let one = shortest(5, 1)?;
-    // The clock cannot distinguish a time below `visible` from zero.
+    // A time below `visible` is too short for the clock, so it is replaced by zero.
     let one = if one < visible { 0.0 } else { one };
     let calls = count(one);
     let many = shortest(3, calls)?;

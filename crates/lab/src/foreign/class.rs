@@ -1,4 +1,5 @@
-//! Classes of inputs for code that is not written in Rust. Users choose the classes by name or provide them in files.
+//! Classes of inputs for code that is not written in Rust. Users choose the classes by name or store the inputs in
+//! files.
 
 #[cfg(feature = "harness")]
 mod limits;
@@ -15,11 +16,11 @@ use crate::target::Target;
 pub(crate) use limits::{blind, comparable, limits};
 
 /// A class of inputs, which determines how the lab chooses the secret parts of an input. Public parts are random in all
-/// classes, but are the same in all inputs of one trace.
+/// classes, but all inputs of one trace have the same public parts.
 #[derive(Clone, Debug)]
 pub struct ForeignClass {
     name: String,
-    /// The public result, or an empty string if all results are secret.
+    /// The public result of the function, or an empty string if all results are secret.
     outcome: String,
     content: Content,
 }
@@ -153,8 +154,8 @@ impl ForeignClass {
     }
 
     fn fill(&self, abi: &Abi, random: &mut Random, input: &mut [u8]) {
-        // Every class draws the same number of random numbers for the parts. After that, a class may draw more numbers
-        // for its own content.
+        // Every class takes the same number of random numbers from the generator for the parts. After that, a class may
+        // draw more numbers for its own content.
         let mut public = random.public();
         for part in abi.parts() {
             let random = if part.kind.secret() { &mut *random } else { &mut public };
@@ -172,7 +173,7 @@ impl ForeignClass {
                     if let Some(byte) = part.get_mut(bit / 8) {
                         *byte = 1 << (bit % 8);
                     }
-                    // If the bit is not in this part, `bit` is now the position relative to the start of the next part.
+                    // `bit` becomes the position relative to the start of the next part.
                     bit = bit.wrapping_sub(8 * part.len());
                 }
             }

@@ -32,8 +32,8 @@ pub(super) struct Connection {
     guard: Option<Cleanup>,
 }
 
-/// Ends the worker's process if an exchange of messages takes too long. After that, a read or write that waits for the
-/// process fails.
+/// Ends the worker's process if an exchange of messages takes too long. After the process has ended, a read or write
+/// that waits for the process fails.
 #[derive(Default)]
 struct Alarm {
     state: Mutex<State>,
@@ -88,8 +88,8 @@ impl Connection {
         })
     }
 
-    /// Runs an exchange of messages within the time limit. `doing` describes the exchange in error messages, for
-    /// example `at its start`.
+    /// Runs an exchange of messages within the time limit. `doing` is the phase that error messages show, for example
+    /// `at its start`.
     pub(super) fn within<T>(
         &mut self,
         doing: &'static str,
@@ -109,8 +109,8 @@ impl Connection {
         self.input = None;
         let status = if matches!(fault, Fault::Pipe) { self.ended() } else { None };
         self.kill();
-        // The thread that reads standard error ends with the worker's process, except if a descendant in another
-        // process group still holds the pipe open.
+        // The thread that reads standard error ends when the worker's process ends, unless a descendant in another
+        // process group keeps the pipe open.
         let begin = Instant::now();
         while self.stderr_reader.as_ref().is_some_and(|reader| !reader.is_finished()) && begin.elapsed() < GRACE {
             thread::sleep(Duration::from_millis(2));
@@ -152,8 +152,8 @@ impl Connection {
     }
 
     fn kill(&mut self) {
-        // The guard's action ends the process and its descendants. The system may reuse the process id only after
-        // `wait`.
+        // The guard's action ends the process and its descendants. The system can give the process id to another
+        // process only after `wait`.
         self.guard = None;
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -173,7 +173,8 @@ impl Drop for Connection {
 
 impl Alarm {
     fn set(&self, deadline: Option<Instant>) {
-        // The code does not wake the waiting thread, because the thread would then run during each measurement.
+        // The code does not wake the thread that checks the deadline, because this thread would then run during each
+        // measurement.
         locked(&self.state).deadline = deadline;
     }
 
@@ -209,7 +210,7 @@ impl Alarm {
 pub(super) enum Fault {
     /// A pipe to the worker was closed.
     Pipe,
-    /// The worker uses another version of the protocol, which has this number.
+    /// The worker uses a different version of the protocol: the version with this number.
     Version(u32),
     Broken(String),
 }

@@ -46,8 +46,7 @@ pub enum Error {
         /// The number of functions that the library exports.
         exported: usize,
     },
-    /// A function of a shared library does something that contradicts the description of its arguments, or ends the
-    /// process.
+    /// A function of a shared library ends the process or contradicts the description of its arguments.
     Function {
         /// The file.
         path: PathBuf,
@@ -63,7 +62,7 @@ pub enum Error {
         /// The error of the system.
         source: std::io::Error,
     },
-    /// A worker ended, although the lab still needed it.
+    /// The worker's process ended too early.
     Ended {
         /// The command.
         command: String,
@@ -96,12 +95,12 @@ pub enum Error {
     Protocol {
         /// The command.
         command: String,
-        /// The rule that the worker broke, and the data that the worker sent instead.
+        /// The rule that the worker broke, and the data that the worker sent.
         why: String,
         /// The last lines of the worker's standard error.
         stderr: String,
     },
-    /// One of the workers that come with the lab cannot be prepared.
+    /// The lab cannot prepare one of its own workers, for example because the worker does not compile.
     Prepare {
         /// The language.
         language: &'static str,

@@ -1,4 +1,4 @@
-//! Functions of shared libraries as targets.
+//! Functions of shared libraries that the lab can measure.
 
 use std::ffi::{CString, c_void};
 use std::io::ErrorKind;
@@ -17,8 +17,8 @@ use crate::imp::notes::Notes;
 use crate::similar::distance;
 use crate::target::Target;
 
-/// The alignment of each output and of each part of an input. The first part has the same alignment as the harness's
-/// buffer.
+/// The alignment of each output and of each part of an input. The harness aligns the first part of an input in the same
+/// way.
 const ALIGN: usize = 16;
 /// Maximum number of names that a message lists.
 const SHOWN: usize = 8;
@@ -26,9 +26,8 @@ const SHOWN: usize = 8;
 /// Loads a library and returns one of its functions as a target. The target has the classes in `classes`, or the usual
 /// classes if `classes` is empty.
 ///
-/// The lab calls the function with the stated arguments. If the function takes other arguments or accesses more bytes
-/// than stated, the process may crash or its memory may be damaged. The person who states the arguments is responsible
-/// for their correctness.
+/// The lab calls the function with the stated arguments. If the description of the arguments is wrong, the process may
+/// crash or its memory may be damaged. The person who states the arguments is responsible for their correctness.
 pub(crate) fn target(path: &Path, symbol: &str, abi: &Abi, classes: &[ForeignClass]) -> Result<Target, Error> {
     let address = find(path, symbol)?;
     let abi = abi.clone().aligned(ALIGN);
@@ -43,7 +42,7 @@ pub(crate) fn target(path: &Path, symbol: &str, abi: &Abi, classes: &[ForeignCla
 }
 
 /// Tries the function of a [`target`]: calls it in a separate process, with inputs of each class. If some of these
-/// trial calls were left out, returns the reason.
+/// trial calls did not take place, returns the reason.
 pub(crate) fn try_out(path: &Path, abi: &Abi, target: &mut Target, notes: &Notes) -> Result<Option<String>, Error> {
     let symbol = target.name().to_owned();
     let abi = abi.clone().aligned(ALIGN);
@@ -54,7 +53,7 @@ pub(crate) fn try_out(path: &Path, abi: &Abi, target: &mut Target, notes: &Notes
 /// Loads a library and returns the address of a function.
 fn find(path: &Path, symbol: &str) -> Result<NonNull<c_void>, Error> {
     let fault = |why: &str| Error::Library { path: path.to_owned(), why: why.to_owned() };
-    // If the path has no slash, the system would search its own folders instead of the current folder.
+    // If a path has no slash, the system searches its own folders instead of the current folder, so the code adds `./`.
     let local = if path.components().count() == 1 { Path::new(".").join(path) } else { path.to_owned() };
     if let Some(why) = unsuitable(&local) {
         return Err(fault(&why));
@@ -71,7 +70,7 @@ fn find(path: &Path, symbol: &str) -> Result<NonNull<c_void>, Error> {
     })
 }
 
-/// Returns why a path cannot be a library.
+/// Returns the reason why the file at a path cannot be a library.
 fn unsuitable(path: &Path) -> Option<String> {
     match path.metadata() {
         Ok(found) if found.is_file() => None,

@@ -22,7 +22,7 @@ pub(super) struct Pace {
 
 /// The number of measurements in a request.
 const COUNT: usize = 512;
-/// The number of requests during which a compiler in the worker can finish its work.
+/// The number of requests that give a compiler in the worker the time to compile the delay loop.
 const ROUNDS: usize = 40;
 /// Iterations of a long delay.
 const LONG: u32 = 4000;
@@ -79,8 +79,8 @@ pub(super) fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 
-/// The clock of a worker. The properties of the worker's clock come from measurements in the worker. Between
-/// measurements, only delays and readings advance the time of this clock, as delays and readings in the worker would.
+/// The clock of a worker. The properties of this clock come from measurements in the worker. Between measurements, the
+/// time of this clock advances only with delays and readings, by the time that they would take in the worker.
 #[derive(Clone)]
 pub struct WorkerClock {
     shared: Rc<Shared>,

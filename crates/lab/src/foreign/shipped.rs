@@ -126,7 +126,8 @@ impl Shipped {
     }
 }
 
-/// Returns whether the first line of `java --version`, such as `openjdk 17.0.15 2025-04-15`, names version 17 or later.
+/// Returns whether the first line of `java --version` shows version 17 or later, for example
+/// `openjdk 17.0.15 2025-04-15`.
 fn new_enough(text: &str) -> bool {
     let version = text.split_whitespace().nth(1).unwrap_or_default();
     version.split(['.', '-', '+']).next().and_then(|major| major.parse().ok()).is_some_and(|major: u32| major >= 17)

@@ -1,4 +1,4 @@
-//! Runs a library's function in a second process, and describes in an error how the second process ended.
+//! Runs a library's function in a second process. If this process fails, an error describes how the process ended.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -10,9 +10,9 @@ use crate::imp::notes::{Notes, Phase, notes};
 use crate::imp::supervise::{self, CHANGES, End, signal_name};
 
 /// Runs `work` in a second process. `work` returns an exit code. If the second process did not complete the work, the
-/// error describes how the process ended, even if its exit code was 0. If the second process ignores a signal that
-/// should end the lab, the lab kills the process, and the function returns no exit code. The lab also kills the second
-/// process if the process makes no progress for `patience`.
+/// error describes how the process ended, even if its exit code was 0. If the second process ignores a signal to end,
+/// the lab kills the process, and the function returns no exit code. The lab also kills the second process if it makes
+/// no progress for the time `patience`.
 pub(crate) fn supervised(
     path: &Path,
     symbol: &str,
@@ -39,10 +39,10 @@ pub(crate) fn supervised(
     })
 }
 
-/// Returns the exit code of a run, or an error if the function did something during the run that makes the results
+/// Returns the exit code of a run. Returns an error if the library's function did something that makes the results
 /// invalid.
 fn completed(notes: &Notes, code: u8) -> Result<u8, String> {
-    // A run that ended with an error has already printed its message.
+    // A run with exit code 2 has already printed its error message.
     if code == 2 && !notes.silent() {
         return Ok(code);
     }
@@ -59,7 +59,7 @@ fn completed(notes: &Notes, code: u8) -> Result<u8, String> {
     }
 }
 
-/// Returns the names of the classes that the lab was measuring when the process ended.
+/// Returns the names of the classes whose inputs the lab used shortly before the process ended.
 fn during(notes: &Notes) -> String {
     let names: Vec<String> = notes.drawn().iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {
@@ -69,13 +69,13 @@ fn during(notes: &Notes) -> String {
     }
 }
 
-/// Notes that this process begins to load a library. If another process waits for this process, returns the notes that
-/// both processes share.
+/// Records that this process begins to load a library. If another process waits for this process, returns the shared
+/// memory in which both processes keep notes.
 pub(crate) fn begin() -> Option<&'static Notes> {
     notes().inspect(|notes| notes.enter(Phase::Load))
 }
 
-/// Passes the names of the classes to the waiting process.
+/// Writes the names of the classes to the memory that the waiting process can read.
 pub(super) fn note_classes<'n>(names: impl Iterator<Item = &'n str>) {
     if let Some(notes) = notes() {
         notes.name_classes(names);
@@ -83,11 +83,11 @@ pub(super) fn note_classes<'n>(names: impl Iterator<Item = &'n str>) {
 }
 
 thread_local! {
-    /// The processor state that a function must preserve, as read before the first call.
+    /// The processor state before the first call, which the library's function must preserve.
     static CONVENTION: Cell<Option<Convention>> = const { Cell::new(None) };
 }
 
-/// Notes the class of the next input, and restores processor state that the function should have restored. No
+/// Records the class of the next input, and restores processor state that the function should have restored. No
 /// measurement runs at this time.
 pub(super) fn between_calls(class: usize) {
     let Some(notes) = notes() else { return };

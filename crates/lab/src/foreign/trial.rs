@@ -1,6 +1,6 @@
-//! Tries a library's function before the lab measures the function. The trials run in another process, in which
-//! inaccessible pages surround the memory of each pointer. The trials often detect a wrong description of the
-//! function's arguments, even if the function appears to work in ordinary memory.
+//! Tests a library's function with trial calls before the lab measures the function. The trial calls run in another
+//! process, in which an inaccessible page precedes and follows the memory of each pointer. The trials often detect a
+//! wrong description of the function's arguments, even if the function appears to work in ordinary memory.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::imp::supervise::{End, signal_name};
 use crate::random::Random;
 use crate::target::Target;
 
-/// The time limit for all trials of a function. Trials that have not run before the limit are left out.
+/// The time limit for all trials of a function. After this time, the remaining trial calls do not take place.
 const LIMIT: Duration = Duration::from_secs(20);
 /// The lab repeats the trials with other inputs at most `ROUNDS` times, and only within the time `ENOUGH`.
 const ROUNDS: usize = 4;
@@ -26,7 +26,7 @@ pub(super) struct Trial<'t> {
     pub(super) path: &'t Path,
     pub(super) symbol: &'t str,
     pub(super) function: &'t Function,
-    /// The arguments. Their parts have the same positions as in an input of `target`.
+    /// The arguments. In `abi`, the parts of the arguments have the same positions as in an input of `target`.
     pub(super) abi: &'t Abi,
     pub(super) target: &'t mut Target,
 }
@@ -40,7 +40,8 @@ struct GuardedMemory {
 }
 
 impl Trial<'_> {
-    /// Calls the function with inputs of each class. If the trials end early, returns which trials are missing and why.
+    /// Calls the function with inputs of each class. If the trials end early, returns the missing trials and the
+    /// reason.
     pub(super) fn run(&mut self, notes: &Notes) -> Result<Option<String>, Error> {
         notes.enter(Phase::Trial);
         if threads() > 1 {
@@ -105,9 +106,9 @@ impl Trial<'_> {
         Ok(self.judge(notes, memory, end))
     }
 
-    /// Maps the memory of each pointer. `secret` is the kind of access that the function has to secret parts. If
-    /// `secret` is [`Access::None`], secret parts that the function changes in place are inaccessible too; otherwise
-    /// such parts are writable.
+    /// Maps the memory of each pointer. `secret` states whether the function can read or write the secret parts. The
+    /// function can write secret parts that it changes in place, except if `secret` is [`Access::None`]: then these
+    /// parts are inaccessible too.
     fn memory(&self, secret: Access) -> Result<Vec<Option<GuardedMemory>>, Error> {
         let changed = if secret == Access::None { Access::None } else { Access::Write };
         let memory = |argument: &Argument| {
@@ -159,14 +160,14 @@ impl Trial<'_> {
 enum TrialOutcome {
     Fine,
     Late,
-    /// The function accessed memory outside of all parts, or the call ended with another signal. Such a crash may also
-    /// mean that the function needs aligned memory.
+    /// The function accessed memory outside of all parts, or a signal ended the call. A function that needs aligned
+    /// memory can also crash in this way.
     Crash(String),
-    /// The function did something that missing alignment cannot explain.
+    /// The function made an error that unaligned memory cannot explain.
     Fault(String),
 }
 
-/// Describes a failed access, if the access is just outside a part, or if it is a write to a read-only part.
+/// Describes a failed access if the address is just outside a part, or if the function wrote to a read-only part.
 fn beyond(memory: &[Option<GuardedMemory>], (address, wrote): (usize, bool)) -> Option<String> {
     let verb = if wrote { "writes" } else { "reads" };
     let (position, memory, side) = memory.iter().enumerate().find_map(|(position, memory)| {

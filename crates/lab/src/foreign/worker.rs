@@ -22,7 +22,7 @@ use crate::watch::Watch;
 /// The number of the first request. The lab sends the bytes of this number before the lab reads the worker's first
 /// message.
 const FIRST: u32 = 1;
-/// The number of the target that makes no call.
+/// The number that requests measurements without a call of a target.
 pub(super) const NO_CALL: u32 = u32::MAX;
 /// Maximum number of measurements in one warm-up request.
 const WARM: usize = 512;
@@ -64,13 +64,13 @@ impl Worker {
     /// worker must come within `limit`.
     ///
     /// # Errors
-    /// Fails if the command does not start, ends, does not answer in time or breaks the protocol.
+    /// Fails if the command does not start, if the worker ends or does not answer in time, or if the worker breaks the
+    /// protocol.
     pub fn start(command: &str, limit: Duration) -> Result<Self, Error> {
         let mut connection = Connection::start(command, limit)?;
         let hello = connection.within("at its start", |input, output| {
-            // Without these bytes, a program that only prints its input would wait for input, and the lab would wait
-            // for output of the program. The result of the write is ignored, because the read below fails if the
-            // program has ended.
+            // A program that only prints its input would wait for these bytes, while the lab would wait for output of
+            // the program. The result of the write is ignored, because the read below fails if the program has ended.
             let _ = input.write_all(&FIRST.to_le_bytes()).and_then(|()| input.flush());
             greeting(output)
         })?;
@@ -93,15 +93,15 @@ impl Worker {
         &self.shared.hello
     }
 
-    /// Returns the worker's clock. The worker's targets must be measured with this clock.
+    /// Returns the worker's clock. The lab must measure the worker's targets with this clock.
     #[must_use]
     pub fn clock(&self) -> WorkerClock {
         WorkerClock::new(Rc::clone(&self.shared))
     }
 
-    /// Returns the smallest difference that counts as a leak for this worker, in nanoseconds. The threshold is one
-    /// nanosecond, or half of an iteration of the worker's delay loop if half an iteration takes longer. The controls
-    /// of a run cannot add delays that are shorter than an iteration.
+    /// Returns the smallest time difference, in nanoseconds, that the lab reports as a leak for this worker. This
+    /// threshold is half of an iteration of the worker's delay loop, but at least one nanosecond. A run tests itself
+    /// with added delays, and the shortest possible delay is one iteration.
     #[must_use]
     pub fn delta_ns(&self) -> f64 {
         let pace = self.shared.pace.get();
@@ -118,7 +118,7 @@ impl Worker {
         entries.map(|(index, entry)| self.target(index, entry, classes)).collect()
     }
 
-    /// Returns the parts of the inputs of the first target. A class that is read from a file needs these parts.
+    /// Returns the argument description of the first target. This description is necessary to read a class from a file.
     #[must_use]
     pub fn abi(&self) -> &Abi {
         &self.shared.hello.targets[0].abi
@@ -182,7 +182,7 @@ impl Worker {
         self.shared.pace.get()
     }
 
-    /// Returns a watch that stops a run when `watch` stops the run, and also when the worker fails.
+    /// Returns a watch that stops a run if `watch` stops the run or the worker fails.
     pub fn watch<'w>(&self, watch: &'w mut dyn Watch) -> Guarded<'w> {
         Guarded { shared: Rc::clone(&self.shared), watch }
     }
@@ -204,7 +204,7 @@ impl fmt::Debug for Worker {
 }
 
 impl Shared {
-    /// Sends a request and reads the ticks of its measurements.
+    /// Sends a request and reads the measured times, in ticks, from the answer.
     pub(super) fn exchange(&self, request: &Request<'_>, ticks: &mut [u64]) -> Result<(), Error> {
         let number = self.number.get().wrapping_add(1);
         self.number.set(number);
@@ -251,7 +251,7 @@ impl Shared {
         self.connection.borrow_mut().within("while it was measuring", |_, _| Err(Fault::Broken(why)))
     }
 
-    /// Like [`Shared::exchange`], but keeps the first error. The ticks are zero after an error.
+    /// Like [`Shared::exchange`], but stores the first error. The ticks are zero after an error.
     pub(super) fn try_exchange(&self, request: &Request<'_>, ticks: &mut [u64]) {
         ticks.fill(0);
         if self.fault.borrow().is_some() {
@@ -316,7 +316,7 @@ fn answer(output: &mut dyn Read, number: u32, ticks: &mut [u64]) -> Result<(), F
     Ok(())
 }
 
-/// A text that names a likely reason for a senseless answer.
+/// A text that names a likely reason for an invalid answer.
 const PRINTS: &str = "; does a target print to standard output?";
 
 /// Returns the first printable text in the bytes of an answer. A text has at least four printable characters in a row,
@@ -344,8 +344,8 @@ fn word(output: &mut dyn Read) -> Result<u32, Fault> {
 struct Remote {
     shared: Rc<Shared>,
     index: u32,
-    /// The number of measurements so far, and the seconds that the requests took in addition to the measured calls.
-    /// Large inputs take long to send.
+    /// The number of measurements so far, and the time of the requests in seconds without the measured calls. Large
+    /// inputs take long to send.
     sent: (usize, f64),
 }
 

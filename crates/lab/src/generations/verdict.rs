@@ -4,15 +4,15 @@
 use crate::record::{BesideLimit, GenerationRow, Role, TargetOutcome, TargetVerdict};
 use crate::speed::workload::{ALL_CORES, Workload};
 
-/// A target is met if the measured rate is at least this multiple of the target rate.
+/// A program meets a target if its measured rate is at least the target rate times this factor.
 pub const WANTED: f64 = 1.5;
-/// A limit is reached if the measured rate is at least this share of the limit's rate. If the measured rate is above
-/// the limit's rate divided by this share, the limit was measured too low. A limit that was measured too low counts
-/// only if all other limits are reached too.
+/// A program reaches a limit if its measured rate is at least the limit's rate times this factor. If the program's rate
+/// is above the limit's rate divided by this factor, the measured rate of the limit is too low. A limit whose measured
+/// rate is too low is evidence only if the program reaches all other limits too.
 pub const AT_LIMIT: f64 = 0.9;
 
-/// Returns a verdict for each target rate and each set. The verdict applies to the variant that uses all cores, and to
-/// the slower of the two kinds of contents.
+/// Returns a verdict for each target rate and each set. Each verdict applies to the rate on all cores, for the kind of
+/// contents with the lower rate.
 #[must_use]
 pub fn judge(workloads: &[Workload], rows: &[GenerationRow]) -> Vec<TargetVerdict> {
     let mut verdicts: Vec<TargetVerdict> = Vec::new();
@@ -35,7 +35,7 @@ fn same_target(one: &TargetVerdict, other: &TargetVerdict) -> bool {
     one.workload == other.workload && one.operation == other.operation && one.set == other.set
 }
 
-/// A rate that was not measured counts as zero.
+/// A rate that was not measured is treated as zero.
 fn slower(one: &TargetVerdict, other: &TargetVerdict) -> bool {
     one.rate.unwrap_or(0.0) < other.rate.unwrap_or(0.0)
 }
@@ -71,8 +71,8 @@ fn verdict(row: &GenerationRow, rows: &[GenerationRow], beat: f64) -> TargetVerd
     }
 }
 
-/// Returns the ratio of the rate of `row` to the rate of each limit that was measured in the same rounds. The slowest
-/// limit comes last.
+/// Returns, for each limit that was measured in the same rounds, the ratio of the rate of `row` to the rate of the
+/// limit. The slowest limit comes last.
 fn limits(row: &GenerationRow, rows: &[GenerationRow]) -> Vec<BesideLimit> {
     let beside = |other: &&GenerationRow| {
         other.role == Role::Limit
@@ -140,8 +140,8 @@ mod tests {
         assert_eq!(outcome(Some(899.0), &[("cp", 1000.0), ("plain write", 1800.0)]).outcome, TargetOutcome::Missed);
     }
 
-    /// Other load on the machine can slow down a program while the rate of a limit is measured. A measured rate above
-    /// the rate of such a limit proves nothing.
+    /// Other load on the machine can slow down a program while the rate of a limit is measured. If a program is faster
+    /// than such a limit, this proves nothing.
     #[test]
     fn a_limit_that_is_exceeded_does_not_count_while_another_is_not_reached() {
         assert_eq!(outcome(Some(900.0), &[("cp", 1200.0), ("plain write", 500.0)]).outcome, TargetOutcome::Missed);

@@ -146,7 +146,7 @@ pub struct OutputArgs {
 
 const FOREIGN: &str = "Code in other languages";
 
-/// Options that name code in other languages.
+/// Options that select code in other languages.
 #[derive(Args, Clone, Debug)]
 pub struct ForeignArgs {
     /// Measure a function of this shared library
@@ -220,7 +220,7 @@ pub struct WorkerArgs {
     pub timeout: f64,
 }
 
-/// The largest threshold in nanoseconds: a millisecond. The control of a run delays each call by twice the threshold.
+/// The largest threshold in nanoseconds: a millisecond. As a control, a run delays each call by twice the threshold.
 const LARGEST_DELTA: f64 = 1e6;
 
 /// The difference that counts as a leak.
@@ -261,7 +261,7 @@ pub struct TimingArgs {
     #[arg(long, value_name = "NS", value_parser = delta)]
     pub delta: Option<Delta>,
     /// The time for a target, in seconds. Pairs of classes whose intervals are too wide take more data within this
-    /// time. If other programs use the processor, a target also gets time that earlier targets did not need [default:
+    /// time. If other programs use the processor, a target may also use time that earlier targets left over [default:
     /// 60, with --quick 20]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub time_limit: Option<f64>,
@@ -283,7 +283,7 @@ pub struct TimingArgs {
     /// List the targets and their classes without measuring
     #[arg(long)]
     pub list: bool,
-    /// Options that name code in other languages
+    /// Options that select code in other languages
     #[command(flatten)]
     pub foreign: ForeignArgs,
     /// Options for the files to which results are written
@@ -301,7 +301,7 @@ pub struct TraceArgs {
     /// Repeat the inputs of an earlier run
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
-    /// Options that name code in other languages
+    /// Options that select code in other languages
     #[command(flatten)]
     pub foreign: ForeignArgs,
     /// List the targets and their classes without tracing
@@ -336,7 +336,7 @@ pub struct SpeedArgs {
     /// Run one kernel. The job is JSON. The lab starts its own program with this option
     #[arg(long, value_name = "JOB", hide = true)]
     pub kernel: Option<String>,
-    /// Options that name code in other languages
+    /// Options that select code in other languages
     #[command(flatten)]
     pub foreign: ForeignArgs,
     /// Options for the files to which results are written
@@ -344,8 +344,8 @@ pub struct SpeedArgs {
     pub output: OutputArgs,
 }
 
-/// The heading of the options of `speed --table`. Each option names this heading, since a heading for the whole
-/// structure would also apply to the options that follow it.
+/// The heading of the options of `speed --table`. Each option states this heading itself, because a heading for the
+/// whole structure would also apply to later options.
 const TABLES: &str = "Tables of whole workloads";
 
 /// Options of `speed --table`.
@@ -412,23 +412,23 @@ pub struct CompareArgs {
     /// The number of bytes that each command processes, to show a throughput
     #[arg(long, value_name = "BYTES", value_parser = at_least::<1>)]
     pub bytes: Option<u64>,
-    /// The number of rounds after which the result is looked at; each round runs A B B A, so each command runs twice
+    /// The number of rounds before the first look at the result; each round runs A B B A, so each command runs twice
     #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = at_least::<8>)]
     pub rounds: u64,
-    /// --rounds as a number of runs of each command: --runs 40 equals --rounds 20
+    /// Number of runs of each command, instead of --rounds: --runs 40 equals --rounds 20
     #[arg(long, short, value_name = "NUMBER", conflicts_with = "rounds")]
     #[arg(value_parser = at_least::<16>)]
     pub runs: Option<u64>,
-    /// Run more rounds until the result is settled, up to this time in all. No round starts that would exceed this
-    /// time, but there are at least 8 rounds. On Linux, a single run that exceeds this time is killed. 0 for exactly
-    /// --rounds rounds, and runs of any length
+    /// Run more rounds until the result is settled, up to this total time. After the first 8 rounds, no round starts
+    /// that would exceed this time. On Linux, a single run that exceeds this time is killed. 0 means exactly --rounds
+    /// rounds, and runs of any length
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub time_limit: u64,
-    /// The number of runs of each command that come first and are not counted
+    /// The number of first runs of each command that are not measured
     #[arg(long, short, visible_alias = "warmup", value_name = "NUMBER", default_value_t = 1)]
     pub warm_up: u64,
-    /// Measure commands also if their exit code is not 0; the output then says how many runs failed. Exit codes 126 and
-    /// 127 (the shell cannot start a command) are still errors
+    /// Measure commands even if their exit code is not 0; the output then shows how many runs failed. Exit codes 126
+    /// and 127 (the shell cannot start a command) are still errors
     #[arg(long, short)]
     pub ignore_failure: bool,
     /// Options for the files to which results are written
@@ -470,7 +470,7 @@ pub struct SelftestArgs {
     /// The number of runs without a leak for each function, and of runs for each shift and for each worker
     #[arg(long, value_name = "NUMBER", value_parser = at_least::<1>)]
     pub runs: Option<u64>,
-    /// Measure without a compiler running beside the lab
+    /// Do not run a compiler beside the measurement
     #[arg(long)]
     pub idle: bool,
     /// Run only the checks of this group: alarms, shifts, power (together: timing), speed, trace, taint, workers or

@@ -1,5 +1,4 @@
-//! Creates the command line with which a user can repeat a run. The command line that repeats a run depends on how the
-//! user starts the lab.
+//! Creates the command line that repeats a run. This command line depends on how the user starts the lab.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -10,9 +9,10 @@ use crate::invocation;
 /// The ways of starting the lab. The command line that repeats a run depends on how the lab was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
-    /// The user starts a program in which these words precede the lab's commands: `lab` for `deadpan lab timing`.
+    /// The user starts a program, and writes these words before each command of the lab: `lab` for
+    /// `deadpan lab timing`.
     Program(&'static str),
-    /// The user starts a script, which builds the program first.
+    /// The user starts a script that first builds the program.
     Script(&'static str),
     /// The user starts a benchmark with `harness = false`, which measures timing and has no commands.
     Bench,
@@ -37,7 +37,7 @@ impl Caller {
         }
     }
 
-    /// Returns the words that precede the lab command when a program starts itself.
+    /// Returns the words that come before the lab command when a program starts itself.
     pub(super) fn words(self) -> Vec<String> {
         match self {
             Self::Program(words) => words.split_whitespace().map(str::to_owned).collect(),
@@ -46,8 +46,8 @@ impl Caller {
     }
 }
 
-/// Returns the program's name as a shell needs it: the bare name if the search path leads to this program, otherwise
-/// the path by which the user called the program.
+/// Returns the name with which a shell starts this program: the bare name if the shell finds this program on the search
+/// path, otherwise the path that the user typed.
 fn program() -> String {
     if let Some(words) = invocation::interpreted() {
         return words.iter().map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ");
@@ -62,7 +62,7 @@ fn program() -> String {
     quoted(&if found { name } else { called }.to_string_lossy())
 }
 
-/// Returns the name of a benchmark, which is a part of the path of its program: `timing` for
+/// Returns the name of a benchmark, which is a part of the file name of its program: `timing` for
 /// `target/release/deps/timing-0123456789abcdef`.
 fn bench_name(path: &Path) -> Option<String> {
     let (name, hash) = path.file_stem()?.to_str()?.rsplit_once('-')?;

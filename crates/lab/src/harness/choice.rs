@@ -5,7 +5,7 @@ use super::output::Fault;
 use crate::similar::distance_to_part;
 use crate::target::Target;
 
-/// Without patterns, the result is true.
+/// Without patterns, every name matches.
 fn wanted(name: &str, patterns: &[String]) -> bool {
     patterns.is_empty() || patterns.iter().any(|pattern| name.contains(pattern.as_str()))
 }
@@ -40,8 +40,8 @@ pub(super) fn unknown(names: &[String], patterns: &[String]) -> Fault {
     format!("no target's name contains {}\nhint: {hint}", patterns.join(" or ")).into()
 }
 
-/// Returns the targets and classes whose names match the user's patterns. If the user chose classes, targets without a
-/// pair of the chosen classes are left out.
+/// Returns the targets and classes whose names match the user's patterns. If the user chose classes, the result
+/// contains only targets with at least one pair of the chosen classes.
 pub(super) fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault> {
     let mut chosen = named(targets, &args.target)?;
     if !args.class.is_empty() {

@@ -29,10 +29,10 @@ struct Advice {
     /// Whether the first two parts of the same length differ in the first byte in all classes, so that a comparison
     /// never reads the second byte.
     blind: bool,
-    /// Whether some of the usual classes have equal parts and other usual classes have different parts. If equal and
+    /// Whether the two parts are equal in some of the usual classes and different in other usual classes. If equal and
     /// different parts both occur, the result of comparing the parts may be public.
     mixed: bool,
-    /// The warnings about classes, apart from the findings in `blind` and `mixed`.
+    /// The warnings about classes, except the warnings about `blind` and `mixed`.
     warnings: Vec<String>,
     notes: Vec<String>,
 }
@@ -93,7 +93,7 @@ impl Source {
         self.worker.is_some()
     }
 
-    /// Returns the threshold that suits the targets, or `None` if the default threshold suits them.
+    /// Returns the threshold that the worker of the targets needs, or `None` if the default threshold is suitable.
     pub(super) fn delta_ns(&self) -> Option<f64> {
         self.worker.as_ref().map(Worker::delta_ns)
     }
@@ -125,8 +125,8 @@ impl Source {
         worker.check().map(|()| result).map_err(|error| explained(&error))
     }
 
-    /// Writes which aspects the result for a target leaves out: the warnings, and also the notes if no leak was
-    /// `found`. Adds a hint if `may_be_public` is true, because then a public result may be the reason for the leak.
+    /// Writes what the result for a target does not cover: all warnings, and also the notes if `found` is false. If
+    /// `may_be_public` is true, adds the hint that the function's result may be public and may explain the leak.
     pub(super) fn advise(&self, target: &Target, suite: &Suite, [found, may_be_public]: [bool; 2], screen: &Screen) {
         const SAME: &str = "a comparison that stops at the first difference behaves the same for all of them; use the \
             default classes, or add one whose inputs are equal or differ late";
@@ -162,8 +162,8 @@ impl Source {
         }
     }
 
-    /// If the target cannot be traced, returns an empty trace with the reason: the target is in a worker, or other
-    /// threads or processes may do its work.
+    /// If the target cannot be traced, returns an empty trace with the reason. The target is in a worker, or other
+    /// threads or processes may execute its code.
     #[cfg(feature = "trace")]
     pub(super) fn no_trace(&self) -> Option<crate::record::Trace> {
         let skipped = match &self.worker {
@@ -180,7 +180,7 @@ impl Source {
 
 #[cfg(unix)]
 fn library(args: &ForeignArgs, path: &std::path::Path) -> Result<(Vec<Target>, Advice), Error> {
-    // The command line accepts a file only together with the symbol and the ABI.
+    // The command line accepts a shared library only together with a symbol and a description of its arguments.
     let abi: Abi = args.abi.as_deref().unwrap_or_default().parse()?;
     let symbol = args.symbol.as_deref().unwrap_or_default();
     let classes = classes(args, &abi)?;
@@ -202,7 +202,7 @@ fn library(_args: &ForeignArgs, path: &std::path::Path) -> Result<(Vec<Target>, 
 /// The lab's class of random bytes.
 const RANDOM: &str = "random";
 
-/// Returns the classes that the user states.
+/// Returns the classes that the user stated on the command line.
 fn classes(args: &ForeignArgs, abi: &Abi) -> Result<Vec<ForeignClass>, Error> {
     let mut classes = match &args.classes {
         Some(list) => ForeignClass::list(list)?,
@@ -274,8 +274,8 @@ pub(super) fn explained(error: &Error) -> Fault {
     format!("{error}\nhint: {hint}").into()
 }
 
-/// Runs a command. A command that measures a shared library runs in a second process, so that the exit code is right
-/// even if the library damages or ends the second process. Other commands run in this process.
+/// Runs a command. A command that measures a shared library runs in a second process. Therefore the exit code is right
+/// even if the library damages or ends this second process. Other commands run in this process.
 pub(super) fn supervised(args: &ForeignArgs, work: impl FnOnce() -> ExitCode) -> ExitCode {
     #[cfg(unix)]
     if let Some(path) = &args.so {

@@ -120,7 +120,7 @@ pub(super) fn page(path: &Path) -> (&Path, &str) {
     }
 }
 
-/// Returns a word for a shell. The word is in quotes only if it needs quotes.
+/// Returns a word for a shell. The word gets quotes only if the shell needs them.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+,@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -142,7 +142,7 @@ pub(super) fn unwritable(error: &std::io::Error) -> ! {
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Stops the output of progress and notes from now on. The lab still writes errors and results.
+/// Stops all further output of progress and notes. The lab still writes errors and results.
 pub fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }

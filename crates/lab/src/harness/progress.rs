@@ -15,7 +15,7 @@ use crate::watch::Watch;
 
 static INTERRUPTS: AtomicU32 = AtomicU32::new(0);
 
-/// Two signals within this time count as one press of Ctrl-C.
+/// The lab treats two signals within this time as one press of Ctrl-C.
 const TWICE: Duration = Duration::from_millis(150);
 
 /// Returns whether Ctrl-C was pressed.
@@ -30,7 +30,7 @@ pub(super) fn interrupted() -> bool {
 
 pub(super) struct Progress {
     bar: ProgressBar,
-    /// The number of steps of the parts that are finished.
+    /// The total number of steps of the finished parts.
     before: u64,
 }
 

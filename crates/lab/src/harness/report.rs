@@ -73,8 +73,8 @@ fn read(path: &Path) -> Result<Record, Fault> {
     }
 }
 
-/// If the verdict about a target contradicts the verdicts about the target's pairs, returns a description of the
-/// contradiction. A page with such a verdict would hide a more severe verdict.
+/// Returns a description if a target's verdict is less severe than the verdict about one of its pairs of classes. A
+/// page that shows the target's verdict would then hide the more severe verdict.
 fn contradiction(timing: &Timing) -> Option<String> {
     let Timing { target, verdict, pairs, .. } = timing;
     let about = format!("the verdict about `{target}` is {verdict}");

@@ -19,7 +19,7 @@ use crate::{taint, timing};
 
 pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     if args.under_valgrind {
-        // The lab started this process under Valgrind, and the starting process reads these results.
+        // The lab started this process under Valgrind, and the first process of the lab reads these results.
         super::show::Screen::new(false).line(&serde_json::to_string(&checks(taint::controls()))?);
         return Ok(ExitCode::SUCCESS);
     }
@@ -52,7 +52,7 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
     let mut progress = Progress::new(options.total());
     let measured = selftest::run(&options, &*clock, &mut progress, &mut |check| screen.check(check));
     progress.finish();
-    // The groups of these checks are never skipped, except if the user stops them.
+    // In these groups, no check is skipped, unless the user interrupts the run.
     found.push(("timing and speed", measured));
     if wanted("workers") && !progress::interrupted() {
         found.push(("workers", workers(args, &screen)));
@@ -69,9 +69,9 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
     Ok(ExitCode::from(if progress::interrupted() { 130 } else { code }))
 }
 
-/// Writes how many promises were kept and which checks did not run. The exit code is 1 if a promise was missed. It is
-/// 20 if a group had no check that ran, because then nothing is known about the promises of the group. If only some
-/// checks of a group ran, the exit code does not change, because a machine may lack a runtime or an instruction set.
+/// Writes how many checks passed, how many failed, and which checks did not run. The exit code is 1 if a check failed.
+/// The exit code is 20 if no check of a group ran, because such a group has no result. If only some checks of a group
+/// ran, the exit code does not change, because a machine may lack a runtime or an instruction set.
 fn conclude(found: &[(&str, Vec<Check>)], screen: &Screen) -> u8 {
     let count = |is: fn(&Check) -> bool| found.iter().flat_map(|(_, checks)| checks).filter(|check| is(check)).count();
     let kept = count(|check| check.passed == Some(true));
@@ -107,7 +107,7 @@ fn traces() -> Vec<Check> {
     found
 }
 
-/// Tests that a trace is at least ten times as fast as a trace with one signal for each instruction would be.
+/// Tests that a trace is at least ten times as fast as single-stepping, which needs one signal for each instruction.
 #[cfg(feature = "trace")]
 fn trace_speed() -> Check {
     const LEAST: f64 = 2e6;
@@ -158,7 +158,7 @@ fn checks(controls: Vec<ControlResult>) -> Vec<Check> {
         .collect()
 }
 
-/// Runs the controls of the taint layer, in a second process of this program under Valgrind.
+/// Runs functions with known results through the taint layer, in a second process of this program under Valgrind.
 fn under_valgrind() -> Vec<Check> {
     let skipped = |why: String| {
         vec![Check { what: "taint: all controls".to_owned(), detail: format!("skipped: {why}"), ..Check::default() }]
@@ -181,9 +181,9 @@ fn under_valgrind() -> Vec<Check> {
     }
 }
 
-/// Measures this program's own targets, and counts the pairs of classes without a difference above the threshold. A
-/// pair with a smaller difference is counted too, and the result names the pair: processors show such differences even
-/// if the instructions are equal.
+/// Measures this program's own targets, and counts the pairs of classes whose difference is not above the threshold.
+/// The result also names the pairs with a smaller difference, because processors show small differences even if the
+/// instructions are equal.
 fn own_code(suite: &Suite, quick: bool, clock: &dyn Clock) -> Check {
     let settings = if quick { Settings::quick() } else { Settings::default() };
     let (mut pairs, mut good, mut above, mut others) = (0, 0, 0.0_f64, Vec::new());

@@ -19,15 +19,15 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// Creates the output. If `aside` is true, tables are written to standard error, because a record is written to
-    /// standard output.
+    /// Creates the output. If `aside` is true, tables go to standard error, because standard output is used for a
+    /// record.
     pub(super) fn new(aside: bool) -> Self {
         let terminal = is_terminal(if aside { Stream::Errors } else { Stream::Output });
         Self { aside, color: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
     }
 
-    /// Writes a line. Control characters are shown as visible text. If the pipe is closed, the program ends without a
-    /// message, and its exit code differs from the exit code for a verdict without a leak.
+    /// Writes a line. Control characters are shown as visible text. If the reader has closed the pipe, the program ends
+    /// without a message, and its exit code differs from the exit code of a run without a leak.
     pub(super) fn line(&self, text: &str) {
         self.write(&visible_lines(text));
     }
@@ -69,7 +69,7 @@ impl Screen {
         self.line("found: nine of ten runs find a shift of all calls by this time");
     }
 
-    /// Writes the row of one target, and a line for each pair whose verdict is not `NO_LEAK_ABOVE`.
+    /// Writes the table row of one target, and a line for each pair of classes whose verdict is not `NO_LEAK_ABOVE`.
     pub(super) fn timing(&self, timing: &Timing, limit: Duration) {
         let bounded = bounded(timing);
         let bound = |of: fn(&Pair) -> f64| {
@@ -106,7 +106,7 @@ impl Screen {
         for pair in timing.pairs.iter().filter(|pair| pair.verdict != Verdict::NoLeakAbove) {
             let names =
                 if pair.reason.contains(&pair.a) { String::new() } else { format!("{} / {}: ", pair.a, pair.b) };
-            // If the user interrupted the run, the lab gives no advice, because only the rest of the run is missing.
+            // If the user interrupted the run, a longer time limit would not help, so the lab gives no advice.
             let interrupted = super::progress::interrupted();
             let advice = if interrupted { String::new() } else { longer(timing, pair, limit.as_secs_f64()) };
             self.line(&format!("    {}: {names}{}{advice}", pair.verdict, pair.reason));
@@ -251,7 +251,7 @@ impl Screen {
         self.colored(&before, (color, &outcome), &format!(" {}", target.reason));
     }
 
-    /// Writes the comparison of two programs, which took `elapsed`.
+    /// Writes the comparison of two programs. The comparison took the time `elapsed`.
     pub(super) fn comparison(&self, comparison: &Comparison, elapsed: Duration) {
         self.line(&format!(
             "{:<4} {:>22} {:>22} {:>10} {:>10} {:>10} {:>10} {:>12}",
@@ -360,18 +360,17 @@ impl Screen {
     }
 }
 
-/// Returns whether the table shows bounds for this target. After a difference or a failed control, the table shows no
-/// bounds, because a bound could suggest that there is no leak.
+/// Returns whether the table shows bounds for this target. The table shows no bounds if the lab found a difference or a
+/// control failed, because a bound could suggest that there is no leak.
 fn bounded(timing: &Timing) -> bool {
     matches!(timing.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive)
 }
 
-/// The longest time limit, in seconds, that the lab recommends to the user.
+/// The lab never recommends a time limit that is longer than this number of seconds.
 const PATIENCE: f64 = 3600.0;
 
 /// For an undecided pair, returns advice about the option `--time-limit`, so that the next run collects enough data. A
-/// pair takes at most half of the time that is left for its target. The last pair of a target may use all of the time
-/// that is left.
+/// pair takes at most half of its target's remaining time. The last pair of a target may use all of the remaining time.
 fn longer(timing: &Timing, pair: &Pair, limit: f64) -> String {
     if pair.verdict != Verdict::Inconclusive || pair.more_pairs.is_none() {
         return String::new();
@@ -390,7 +389,7 @@ fn longer(timing: &Timing, pair: &Pair, limit: f64) -> String {
     format!(" Repeat the run with --time-limit {}{shared}.", (seconds / 10.0).ceil() * 10.0)
 }
 
-/// Describes the options with which a longer comparison would probably be decided. `elapsed` is the time that the
+/// Describes the options for a longer comparison that would probably reach a decision. `elapsed` is the time that the
 /// comparison has taken so far.
 fn further(comparison: &Comparison, elapsed: Duration) -> String {
     let Some(further) = comparison.further_rounds else { return String::new() };
@@ -525,8 +524,8 @@ mod tests {
         };
         let advice = |pairs: Vec<Pair>, limit| longer(&timing(pairs.clone()), &pairs[0], limit);
         let needs = |seconds| pair(1000, Some(seconds));
-        // If a target has a single pair, the pair may use all of the time. If a target has two pairs, the first pair
-        // may use only half of the time.
+        // The only pair of a target may use the whole time limit. If a target has two pairs, the first pair may use
+        // only half of the time.
         assert_eq!(advice(vec![needs(40.0)], 20.0), " Repeat the run with --time-limit 90.");
         assert_eq!(
             advice(vec![needs(40.0), needs(1.0)], 20.0),

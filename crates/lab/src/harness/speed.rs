@@ -13,7 +13,7 @@ use crate::record::{Interval, Speed, Yardstick};
 use crate::speed::{self, Options, RaceOptions};
 use crate::target::Target;
 
-/// The name of the target with which the other targets are compared.
+/// The name of the target whose speed is the reference for the other targets.
 const YARDSTICK: &str = "memcpy";
 /// The lab reports a relative change of a speed only if the change is larger than this margin.
 const MARGIN: f64 = 0.02;
@@ -106,8 +106,8 @@ fn measure(
     }
     let folder = state::folder().join("baselines");
     let name = sized.target.name().to_owned();
-    // A function in another language is not compared with the last run, because the code behind a function's name may
-    // have changed.
+    // The speed of a function in another language is not compared with the last run, because the same name may now mean
+    // other code.
     let known = !source.foreign();
     let stored = if known { speed::baseline::load(&folder, &name, &sized.size)? } else { None };
     let change = stored.map(|stored| speed::baseline::change(&stored, &estimates, MARGIN));

@@ -35,7 +35,7 @@ pub(super) fn named(args: &TablesArgs, suite: &Suite, tables: &[NamedTable]) -> 
     run(&args, &offer, suite, name, program)
 }
 
-/// `program` replaces `{self}` in commands.
+/// In commands, the path `program` replaces the text `{self}`.
 fn run(args: &SpeedArgs, offer: &Offer, suite: &Suite, command: &str, program: PathBuf) -> Result<ExitCode, Fault> {
     let screen = Screen::new(args.output.takes_stdout());
     if args.list {

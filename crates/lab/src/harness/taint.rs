@@ -1,5 +1,5 @@
-//! Runs a benchmark under Valgrind. The run checks each target for jumps and addresses that depend on a secret, and
-//! measures no times.
+//! Runs a benchmark under Valgrind. Checks each target for jumps and addresses that depend on a secret, and measures no
+//! times.
 
 use std::process::ExitCode;
 

@@ -98,7 +98,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     if progress::interrupted() {
         let left = (count - run.record.timing.len()) as u64 + cut;
         let measured = run.record.timing.iter().map(|timing| timing.pairs.len()).sum::<usize>() as u64;
-        // This number includes the interrupted pair, although this pair is also in the record.
+        // The number includes the interrupted pair, although the record also contains this pair.
         let pairs = planned - measured + cut;
         screen.line(&format!(
             "interrupted: INCONCLUSIVE, {left} of {count} {} and {pairs} of {planned} {} of classes were not measured \
@@ -132,7 +132,7 @@ fn one_class(target: &Target) -> &'static str {
 }
 
 /// Prints the number of targets and pairs to measure, and how long the measurement may take. If `elsewhere` is true,
-/// the targets run in another process, and no target can use the time that earlier targets did not need.
+/// the targets run in another process, so a target cannot use the time that earlier targets left over.
 fn announce(targets: &[Target], settings: &Settings, elsewhere: bool, screen: &Screen) {
     let timed: Vec<u64> = targets.iter().map(|target| target.pairs().len() as u64).filter(|&pairs| pairs > 0).collect();
     let (count, pairs) = (timed.len() as u64, timed.iter().sum());
@@ -239,14 +239,14 @@ fn exit_code(timing: &[Timing], strict: bool, incomplete: bool) -> u8 {
     }
     let least = if incomplete || timing.is_empty() { Verdict::Inconclusive } else { Verdict::NoLeakAbove };
     let verdict = |timing: &Timing| match &timing.trace {
-        // If a target was traced but not timed, the verdict about its time does not count.
+        // If a target has a trace but no measured times, the verdict about its time is ignored.
         Some(trace) if timing.repeats == 0 && trace.skipped.is_none() => Verdict::NoLeakAbove,
         _ => timing.verdict,
     };
     timing.iter().map(verdict).fold(least, Verdict::max).exit_code(strict)
 }
 
-/// Names the targets whose traces differ, for the end of the summary.
+/// Returns a text with the names of the targets whose traces differ, for the end of the summary.
 fn differing(timing: &[Timing]) -> String {
     let differs = |timing: &&Timing| show::finding(timing).is_some();
     let names: Vec<&str> = timing.iter().filter(differs).map(|timing| timing.target.as_str()).collect();

@@ -73,7 +73,7 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
 }
 
 /// Returns a text with the number of recorded instructions. For a short recording, the text contains no rate, because
-/// the start of the recording takes most of the time.
+/// starting the recording takes most of the time.
 fn recorded(instructions: u64, seconds: f64) -> Option<String> {
     let (millions, rate) = (instructions as f64 / 1e6, instructions as f64 / seconds / 1e6);
     match instructions {
@@ -83,8 +83,8 @@ fn recorded(instructions: u64, seconds: f64) -> Option<String> {
     }
 }
 
-/// Traces a target, except if `no_trace` contains a reason why the target cannot be traced. The result is a [`Timing`]
-/// without times, because a record stores the trace of a target in the target's timing.
+/// Traces a target, except if `no_trace` contains a reason why the target cannot be traced. Returns a [`Timing`]
+/// without times, because a record stores the trace of a target inside the target's [`Timing`].
 pub(super) fn timing(target: &mut Target, seed: u64, no_trace: Option<Trace>) -> Timing {
     let trace = no_trace.unwrap_or_else(|| trace::target_until(target, seed, &progress::interrupted));
     Timing {

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 
-/// The resources that a child process used, including the resources of the processes that this child waited for.
+/// The resources that a child process used, including the resources of descendants for which the child has waited.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
     /// Seconds of processor time in user mode.
@@ -14,7 +14,6 @@ pub(crate) struct Usage {
     pub(crate) peak: u64,
 }
 
-/// Waits for a child to end and returns its exit status and usage.
 #[cfg(unix)]
 pub(crate) fn wait(child: &mut Child) -> io::Result<(ExitStatus, Usage)> {
     use std::os::unix::process::ExitStatusExt;
@@ -28,16 +27,16 @@ pub(crate) fn wait(child: &mut Child) -> io::Result<(ExitStatus, Usage)> {
     Ok((child.wait()?, Usage::default()))
 }
 
-/// Waits for a child like [`wait`], but the child must be a child that [`group`] has prepared. As soon as `patient`
-/// returns false, the function kills all processes of the child's process group. On Linux, the function calls `patient`
-/// ten times a second. On other systems, the function never calls `patient`.
+/// Waits for a child like [`wait`]. The child must have been prepared with [`group`]. As soon as `patient` returns
+/// false, the function kills all processes of the child's process group. On Linux, the function calls `patient` ten
+/// times a second. On other systems, the function never calls `patient`.
 pub(crate) fn wait_while(child: &mut Child, patient: &dyn Fn() -> bool) -> io::Result<(ExitStatus, Usage)> {
     #[cfg(target_os = "linux")]
     {
         use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
         // SAFETY: the system call takes two numbers.
         let found = unsafe { libc::syscall(libc::SYS_pidfd_open, child.id() as libc::pid_t, 0) };
-        // A kernel before 5.3 does not have this system call.
+        // Kernels before Linux 5.3 do not have this system call.
         if found >= 0 {
             // SAFETY: the descriptor is new and belongs to nothing else.
             let descriptor = unsafe { OwnedFd::from_raw_fd(found as libc::c_int) };
@@ -72,7 +71,7 @@ fn wait4(pid: libc::pid_t) -> io::Result<(libc::c_int, Usage)> {
         }
     }
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    // Linux reports this value in KiB, and Apple's systems report it in bytes.
+    // Linux reports this value in KiB, and Apple's systems report this value in bytes.
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
     Ok((
         status,
@@ -113,7 +112,7 @@ pub(crate) fn held(command: &mut Command, processor: usize) {
             // SAFETY: the set is a local variable, and the number is below its size.
             unsafe { libc::CPU_SET(processor, &mut set) };
         }
-        // SAFETY: between `fork` and `exec` the closure only makes a system call, on a set that it owns.
+        // SAFETY: between `fork` and `exec`, the closure only makes a system call, with a set that the closure owns.
         unsafe {
             command.pre_exec(move || match libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) {
                 0 => Ok(()),
@@ -140,7 +139,7 @@ pub(crate) fn group(command: &mut Command) {
 }
 
 /// Kills all processes in the process group of a child. [`group`] must have prepared the child. The caller must not
-/// have waited for this child before, because its id could then belong to another process.
+/// have waited for this child before, because another process could then have the same id.
 pub(crate) fn end_group(id: u32) {
     #[cfg(unix)]
     if let Ok(id @ 2..) = libc::pid_t::try_from(id) {
@@ -153,8 +152,8 @@ pub(crate) fn end_group(id: u32) {
     let _ = id;
 }
 
-/// Returns the highest number of a processor that this process may use, because the first processors often handle
-/// interrupts. Returns `None` on systems that cannot bind a process to a processor.
+/// Returns the highest processor number that this process may use, because interrupts often run on the first
+/// processors. Returns `None` on systems that cannot bind a process to a processor.
 pub(crate) fn last_processor() -> Option<usize> {
     #[cfg(target_os = "linux")]
     {
@@ -191,11 +190,11 @@ pub(crate) fn free(folder: &std::path::Path) -> Option<u64> {
 }
 
 /// Returns the peak memory of a child that does nothing, in bytes. The lab can measure the peak memory of another child
-/// only if that memory is larger than this value.
+/// only if it is larger than this value.
 pub(crate) fn floor() -> io::Result<u64> {
     #[cfg(unix)]
     {
-        // SAFETY: the child only calls `_exit`, which is allowed after `fork` in any state of the other threads.
+        // SAFETY: the child only calls `_exit`. This is allowed after `fork`, even if other threads held locks.
         let pid = unsafe {
             let pid = libc::fork();
             if pid == 0 {

@@ -29,7 +29,7 @@ mod x86 {
         sums.iter().fold(0, |sum, entry| sum.wrapping_add(*entry))
     }
 
-    /// Compares two slices in steps of 64 bytes and stops at the first difference. Returns `None` without AVX-512BW.
+    /// Compares two slices in blocks of 64 bytes and stops at the first difference. Returns `None` without AVX-512BW.
     pub(crate) fn early_exit512(left: &[u8], right: &[u8]) -> Option<bool> {
         // SAFETY: the processor has AVX-512BW.
         is_x86_feature_detected!("avx512bw").then(|| unsafe { early_exit_avx512bw(left, right) })
@@ -49,7 +49,7 @@ mod x86 {
         true
     }
 
-    /// Encrypts four blocks at once with four AES rounds, in place. Returns `None` without AVX-512F and VAES.
+    /// Encrypts four AES blocks at once, in place, with four rounds. Returns `None` without AVX-512F and VAES.
     pub(crate) fn aes512(input: &mut [u8]) -> Option<()> {
         let block = input.first_chunk_mut::<64>()?;
         // SAFETY: the processor has AVX-512F and VAES.

@@ -2,7 +2,8 @@
 //! flag, the alignment check, and the control words of floating-point arithmetic. If a function changes this state, the
 //! lab and all following calls behave differently.
 
-/// The rules that a function can break. The notes in shared memory contain the position of a rule, counted from 1.
+/// The rules that a function can break. The notes in shared memory store the position of a rule in this list, counted
+/// from 1.
 pub(crate) const RULES: [&str; 4] = [
     "it leaves the direction flag set (`std` without `cld`)",
     "it leaves the flag for alignment checks set (AC)",
@@ -17,7 +18,7 @@ pub(crate) struct Convention {
     x87: u16,
 }
 
-/// The direction flag and the alignment check.
+/// The bit masks of the direction flag and of the alignment check flag.
 const FLAGS: [u64; 2] = [1 << 10, 1 << 18];
 /// The bits in which the MXCSR register records exceptions. Every function may change these bits.
 const EXCEPTIONS: u32 = 0x3f;
@@ -28,8 +29,8 @@ impl Convention {
         #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut))]
         let mut found = Self { flags: 0, mxcsr: 0, x87: 0 };
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the instructions write to the stack, where the compiler keeps nothing without `nostack`, and to two
-        // fields of a local variable.
+        // SAFETY: the instructions write to the stack, where the compiler keeps nothing because `nostack` is absent,
+        // and to two fields of a local variable.
         unsafe {
             core::arch::asm!(
                 "pushfq", "pop {flags}", "stmxcsr [{mxcsr}]", "fnstcw [{x87}]",
@@ -44,7 +45,7 @@ impl Convention {
     /// Sets the state of the thread to this value.
     pub(crate) fn restore(self) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: only the state that this value describes changes, and the value comes from `read`.
+        // SAFETY: only the state in this value changes, and `read` has read this state before.
         unsafe {
             core::arch::asm!(
                 "pushfq", "and qword ptr [rsp], {clear}", "or qword ptr [rsp], {flags}", "popfq",
@@ -55,7 +56,8 @@ impl Convention {
         }
     }
 
-    /// Returns the position in [`RULES`] of the first rule that was broken since this state was read.
+    /// Compares the current state with this earlier state, and returns the position in [`RULES`] of the first broken
+    /// rule.
     pub(crate) fn broken(self) -> Option<usize> {
         let now = Self::read();
         let differs = |flag: u64| (now.flags ^ self.flags) & flag != 0;
@@ -69,8 +71,8 @@ impl Convention {
 mod tests {
     use super::*;
 
-    /// Executes instructions that change the state. Returns the broken rule that the check finds, and then the broken
-    /// rule that a second check finds after the state was restored.
+    /// Executes instructions that change the state. Returns two results: the broken rule after the instructions, and
+    /// the broken rule after the state was restored.
     macro_rules! breaks {
         ($($code:literal),+) => {{
             let before = Convention::read();

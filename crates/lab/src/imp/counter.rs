@@ -9,7 +9,7 @@ pub(crate) const NAME: &str = if cfg!(target_arch = "x86_64") {
     "none"
 };
 
-/// The counter's name in reports, for a clock that adds up several readings.
+/// The name that reports show for a clock that adds up several counter readings.
 pub(crate) const SPREAD: &str = "rdtsc, three readings";
 
 /// Returns whether the processor has a counter with a constant rate.
@@ -19,8 +19,8 @@ pub(crate) fn steady() -> bool {
     if __cpuid(0x8000_0000).eax < 0x8000_0007 {
         return false;
     }
-    // Bit 8 of leaf 8000_0007h says that the counter runs at one rate in all power states. Bit 27 of leaf 8000_0001h
-    // says that the processor has `rdtscp`.
+    // Bit 8 of leaf 8000_0007h is set if the counter runs at one rate in all power states. Bit 27 of leaf 8000_0001h is
+    // set if the processor has `rdtscp`.
     __cpuid(0x8000_0007).edx & (1 << 8) != 0 && __cpuid(0x8000_0001).edx & (1 << 27) != 0
 }
 
@@ -63,9 +63,9 @@ pub(crate) fn stop() -> u64 {
 pub(crate) const READINGS: u64 = if cfg!(target_arch = "x86_64") { 3 } else { 1 };
 
 /// Returns the sum of [`READINGS`] readings of a counter whose steps are far longer than the processor's cycle. The
-/// time between two readings is a whole number of steps plus a third of a step, so each reading happens at another
-/// phase of a step. The sum therefore shows in which third of a step the readings began. A single reading could miss a
-/// delay that is shorter than a step, if the call ends just after the counter has moved.
+/// time between two readings is a whole number of steps plus a third of a step, so the three readings fall into
+/// different thirds of a step. The sum therefore shows in which third of a step the first reading happened. With a
+/// single reading, the clock could miss a delay that is shorter than a step.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn spread() -> u64 {

@@ -1,5 +1,4 @@
-//! Memory between two inaccessible pages, and trials that call a library's function with such memory in another
-//! process.
+//! Memory between two inaccessible pages, and trial calls of a library's function with such memory in another process.
 
 use std::io;
 use std::ptr::null_mut;
@@ -31,7 +30,7 @@ pub(crate) enum Place {
     AlignedEnd,
 }
 
-/// The kind of access that the function has to the bytes.
+/// How the function may access the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     None,
@@ -95,7 +94,7 @@ impl Fenced {
         start
     }
 
-    /// If an address is in the accessible pages or in one of the two inaccessible pages, returns in which of them.
+    /// Returns whether an address is in the accessible pages, in the page before them or in the page after them.
     pub(crate) fn side(&self, address: usize) -> Option<Side> {
         let end = self.base + self.room;
         match address {
@@ -107,15 +106,16 @@ impl Fenced {
     }
 }
 
-/// One call of a trial: the class of its input, the position of its parts in memory, and the values of its arguments.
+/// The data of one trial call: the class of its input, the position of its parts in memory, and the values of its
+/// arguments.
 pub(crate) struct Call {
     pub(crate) class: usize,
     pub(crate) place: Place,
     pub(crate) values: [usize; 6],
 }
 
-/// Calls the function in another process until `next` returns `None`, each time with the arguments that `next` returns.
-/// The notes record which call was the last call, and which access failed.
+/// Calls the function repeatedly in another process, with the arguments that `next` returns, until `next` returns
+/// `None`. The notes record the last call and the failed access.
 pub(crate) fn attempt(
     notes: &Notes,
     function: &Function,
@@ -145,7 +145,7 @@ pub(crate) fn attempt(
 }
 
 /// Waits a short time for the end of the processes that the library's function has started. Returns whether there was
-/// at least one such process, which means that the library's function did not wait for its end.
+/// at least one such process for whose end the library's function did not wait.
 fn await_copies() -> bool {
     for turn in 0..200 {
         // SAFETY: the null pointer is allowed.
@@ -158,15 +158,15 @@ fn await_copies() -> bool {
     true
 }
 
-/// The exit codes of a trial. The function itself is very unlikely to end the process with one of these codes by
-/// chance.
+/// The exit codes of a trial. The values are unusual, so the function itself is very unlikely to end the process with
+/// one of them.
 pub(crate) const DONE: u8 = 0xd7;
 const BROKEN: u8 = 0xd8;
 /// The function has started processes and has not waited for their end.
 pub(crate) const LEFT: u8 = 0xd9;
 
-/// Installs signal handlers that note the address of a failed access. After the handler returns, the access fails again
-/// and kills the process.
+/// Installs signal handlers that record the address of a failed access. After the handler returns, the access fails
+/// again and kills the process.
 fn catch_faults() {
     extern "C" fn note(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
         if let Some(notes) = super::notes::notes() {
@@ -181,7 +181,7 @@ fn catch_faults() {
     }
     for signal in [libc::SIGSEGV, libc::SIGBUS] {
         // SAFETY: `sigaction` consists of integers only, for which zeros are valid. The handler has the type that the
-        // flags announce. If the standard library made an alternate stack, the handler runs on that stack.
+        // flag `SA_SIGINFO` requires. If the standard library made an alternate stack, the handler runs on that stack.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = note as extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) as usize;
@@ -189,7 +189,7 @@ fn catch_faults() {
             libc::sigaction(signal, &raw const action, null_mut());
         }
     }
-    // A trial that crashes leaves no core file.
+    // A crashing trial process must not write a core file.
     let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the limit is a live structure.
     unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const none) };

@@ -1,9 +1,10 @@
-//! Helpers for processes that `fork` creates. A process that `fork` created has only one thread, and must not outlive
-//! its parent.
+//! Helpers for processes that `fork` creates. A process that `fork` created has only one thread. It must end when its
+//! parent ends.
 
 /// On Linux, makes the kernel kill this process when its parent ends.
 pub(super) fn end_with(parent: libc::pid_t) {
-    // SAFETY: the calls take numbers only. The second call detects a parent that ended before the first call.
+    // SAFETY: the calls take numbers only. The second call detects a parent that ended before the first call took
+    // effect.
     unsafe {
         #[cfg(target_os = "linux")]
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);

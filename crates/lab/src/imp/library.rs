@@ -18,8 +18,8 @@ pub(crate) struct Library {
 impl Library {
     /// Loads a library. Loading runs the constructors of the library. The error is the message of the operating system.
     pub(crate) fn open(path: &CStr) -> Result<Self, String> {
-        // SAFETY: the path ends with a zero byte. Constructors of the library run with the rights of the person who
-        // named the library, like a program that this person starts.
+        // SAFETY: the path ends with a zero byte. The library's constructors run with the rights of the person who
+        // chose the library, like a program that this person starts.
         let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         match NonNull::new(handle) {
             Some(handle) => Ok(Self { handle }),
@@ -62,11 +62,11 @@ pub unsafe fn shared_library(path: &Path, symbol: &str, abi: &Abi, classes: &[Fo
 /// An argument of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// A pointer to the input, at this position.
+    /// A pointer into the input, at this offset.
     Input(usize),
-    /// A pointer to the output, at this position.
+    /// A pointer into the output, at this offset.
     Output(usize),
-    /// An integer of 1, 2, 4 or 8 bytes at this position of the input.
+    /// An integer at this offset of the input, with a size of 1, 2, 4 or 8 bytes.
     Integer(usize, usize),
     /// An integer with the same value in every call.
     Constant(usize),
@@ -133,8 +133,8 @@ impl Function {
         supervise::begin_call();
         let [a, b, c, d, e, f] = values;
         let address = self.address.as_ptr();
-        // SAFETY: the person who named the function also stated its arguments. This person vouches that the function
-        // takes these arguments and accesses no more than the stated bytes behind each pointer. The input and the
+        // SAFETY: the person who chose the function also described its arguments. This person guarantees that the
+        // function takes these arguments and accesses only the described bytes behind each pointer. The input and the
         // output live until the call returns. The C calling conventions of 64-bit systems pass integers and pointers in
         // the same way. If the result type is `void`, the code reads an integer that has no meaning.
         let result = unsafe {
@@ -152,7 +152,7 @@ impl Function {
                 )(a, b, c, d, e, f),
             }
         };
-        // If the function has copied the process with `fork`, the copy also returns from the function. The copy must
+        // If the function has called `fork`, the child process also returns from the function. The child process must
         // not continue to run the lab.
         if supervise::is_copy() {
             supervise::end_copy();

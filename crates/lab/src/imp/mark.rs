@@ -1,16 +1,18 @@
-//! Instructions that mark a part of a traced call. The mark instructions do nothing: `nop dword ptr [rax + MARK]`.
+//! Instructions that mark where the traced part of a call begins and ends. The mark instructions do nothing:
+//! `nop dword ptr [rax + MARK]`.
 
-/// The displacement in the start mark, which is `lab1` as bytes in memory.
+/// The displacement in the start instruction. Its bytes in memory are `lab1`.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(crate) const START_MARK: u32 = u32::from_le_bytes(*b"lab1");
-/// The displacement in the end mark, which is `lab2` as bytes in memory.
+/// The displacement in the stop instruction. Its bytes in memory are `lab2`.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(crate) const STOP_MARK: u32 = u32::from_le_bytes(*b"lab2");
 
 #[inline(always)]
 pub(crate) fn start() {
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    // SAFETY: the instruction does nothing. The compiler moves no memory access across it, because `nomem` is absent.
+    // SAFETY: the instruction does nothing. The compiler moves no memory access across the instruction, because `nomem`
+    // is absent.
     unsafe {
         core::arch::asm!("nop dword ptr [rax + {}]", const START_MARK, options(nostack, preserves_flags));
     }

@@ -1,11 +1,11 @@
-//! Notes in shared memory, with which the process that runs a library's code informs the waiting process. The notes
-//! stay readable even if the process that runs the library's code crashes.
+//! Notes in shared memory. The process that runs a library's code writes them, and the process that waits for it reads
+//! them. The notes stay readable even if the process that writes them crashes.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
-/// The notes contain the classes of this number of recent inputs.
+/// The number of recent inputs whose classes the notes contain.
 const RECENT: usize = 64;
-/// Maximum length of the names of all classes together.
+/// Maximum total length of the names of all classes.
 const NAMES: usize = 2048;
 
 /// The notes. Zero bytes are a valid value, and mean that nothing has happened yet.
@@ -13,15 +13,15 @@ const NAMES: usize = 2048;
 pub(crate) struct Notes {
     /// The id of the process that runs the library's code.
     pub(super) process: AtomicI32,
-    /// The exit code plus 256, stored when the work is complete.
+    /// The exit code plus 256, which the process stores when its work is complete.
     pub(super) code: AtomicU32,
-    /// Whether the function has copied the process with `fork` and the copy has returned from the function.
+    /// Whether the function has called `fork`, and the child process has returned from the function.
     pub(super) copied: AtomicBool,
-    /// A number that changes as long as the work makes progress.
+    /// A number that changes repeatedly while the work makes progress.
     beats: AtomicUsize,
-    /// Whether the work has received a signal that asks it to end early.
+    /// Whether the process has received a signal that asks it to end early.
     pub(super) ending: AtomicBool,
-    /// Whether the process ended without a message because its results do not count.
+    /// Whether the process ended without a message because its results are invalid.
     pub(super) silent: AtomicBool,
     /// The current [`Phase`].
     phase: AtomicU8,
@@ -30,12 +30,12 @@ pub(crate) struct Notes {
     /// The address of the last failed access, and whether this access was a write.
     pub(super) fault: AtomicUsize,
     pub(super) wrote: AtomicBool,
-    /// The input of the current trial: the class of the input, and the position of the input in memory.
+    /// The input of the current trial call: its class, and the position of its parts in memory.
     pub(super) trial: [AtomicU32; 2],
     recent: Classes,
 }
 
-/// The classes of the last inputs that were drawn.
+/// The classes of the most recent inputs.
 struct Classes {
     names: [AtomicU8; NAMES],
     ring: [AtomicU8; RECENT],
@@ -58,14 +58,14 @@ impl Default for Classes {
 pub(crate) enum Phase {
     /// The library's constructors run.
     Load = 1,
-    /// In trials, the function is called with inputs of each class before it is measured.
+    /// The lab makes trial calls of the function, with inputs of each class, before the measurement.
     Trial,
     /// The function is measured.
     Measurement,
 }
 
-/// The notes of this process. The pointer is null if neither this process waits for another process nor another process
-/// waits for this process.
+/// The notes of this process. The pointer is null if this process waits for no other process and no other process waits
+/// for this process.
 pub(super) static NOTES: AtomicPtr<Notes> = AtomicPtr::new(std::ptr::null_mut());
 
 pub(crate) fn notes() -> Option<&'static Notes> {
@@ -75,7 +75,7 @@ pub(crate) fn notes() -> Option<&'static Notes> {
 }
 
 impl Notes {
-    /// Begins a phase, and deletes the recorded classes of the phase before.
+    /// Begins a phase, and deletes the classes that were recorded in the previous phase.
     pub(crate) fn enter(&self, phase: Phase) {
         self.recent.drawn.store(0, Ordering::Relaxed);
         self.phase.store(phase as u8, Ordering::Relaxed);
@@ -96,7 +96,7 @@ impl Notes {
         self.beats.load(Ordering::Relaxed)
     }
 
-    /// Notes that the work makes progress, and stores whether a signal ends the work early.
+    /// Records that the work makes progress. If `interrupted` is true, also records that a signal ends the work early.
     pub(crate) fn notice(&self, interrupted: bool) {
         self.beat();
         if interrupted {
@@ -104,7 +104,7 @@ impl Notes {
         }
     }
 
-    /// Stores the names of the classes for the waiting process, which cannot know these names otherwise.
+    /// Stores the names of the classes, so that the waiting process can read these names.
     pub(crate) fn name_classes<'n>(&self, names: impl Iterator<Item = &'n str>) {
         let text = names.collect::<Vec<_>>().join("\n");
         for (place, name) in self.recent.names.iter().enumerate() {
@@ -112,14 +112,14 @@ impl Notes {
         }
     }
 
-    /// Notes the class of an input that the lab has just drawn.
+    /// Records the class of an input that the lab has just created.
     pub(crate) fn draw(&self, class: usize) {
         self.beat();
         let at = self.recent.drawn.fetch_add(1, Ordering::Relaxed);
         self.recent.ring[at % RECENT].store(class.min(255) as u8, Ordering::Relaxed);
     }
 
-    /// Returns the names of the classes of the last inputs, in the order of the classes.
+    /// Returns the names of the classes of the most recent inputs, in the order of the classes.
     pub(crate) fn drawn(&self) -> Vec<String> {
         let bytes: Vec<u8> = self.recent.names.iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
         let text = String::from_utf8_lossy(&bytes);
@@ -134,7 +134,6 @@ impl Notes {
         self.copied.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the process ended without a message because its results are invalid.
     pub(crate) fn silent(&self) -> bool {
         self.silent.load(Ordering::Relaxed)
     }
@@ -143,12 +142,10 @@ impl Notes {
         self.broken.store(rule as u8 + 1, Ordering::Relaxed);
     }
 
-    /// Returns the position of the first rule of the calling convention that the function broke.
     pub(crate) fn broken_rule(&self) -> Option<usize> {
         self.broken.load(Ordering::Relaxed).checked_sub(1).map(usize::from)
     }
 
-    /// Returns the address of the last failed access, and whether this access was a write.
     pub(crate) fn fault(&self) -> Option<(usize, bool)> {
         let address = self.fault.load(Ordering::Relaxed);
         (address != 0).then(|| (address, self.wrote.load(Ordering::Relaxed)))

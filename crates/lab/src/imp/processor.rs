@@ -1,4 +1,4 @@
-//! Reads the processor time of a thread. This time does not grow while other programs use the processor.
+//! Reads the processor time of a thread. The processor time does not grow while other programs use the processor.
 
 /// Returns the seconds of processor time that this thread has used. If the system has no clock for processor time,
 /// returns the time since an arbitrary moment.

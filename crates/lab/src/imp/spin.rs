@@ -4,15 +4,15 @@
 #[inline(always)]
 pub(crate) fn spin(turns: u32) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the loop counts a register down, and the register starts at one or more. The loop changes only that
-    // register and the flags.
+    // SAFETY: the loop decrements a register that starts at one or more. The loop changes only that register and the
+    // flags.
     unsafe {
         core::arch::asm!("2:", "dec {turns:e}", "jnz \
             2b", turns = inout(reg) turns | u32::from(turns == 0) => _, options(nostack, nomem));
     }
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: the loop counts a register down, and the register starts at one or more. The loop changes only that
-    // register and the flags.
+    // SAFETY: the loop decrements a register that starts at one or more. The loop changes only that register and the
+    // flags.
     unsafe {
         core::arch::asm!("2:", "subs {turns:w}, {turns:w}, #1", "b.ne \
             2b", turns = inout(reg) turns | u32::from(turns == 0) => _, options(nostack, nomem));

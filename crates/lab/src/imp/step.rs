@@ -19,14 +19,14 @@ use iced_x86::{Code, Instruction, OpKind, UsedMemory};
 pub(crate) use memory::{bytes, code, path, unchanged};
 pub(crate) use registers::Registers;
 
-/// Receives the actions of a traced call. No function of this trait may allocate, lock or panic, because the traced
-/// call may be in the middle of an allocation.
+/// Receives the recorded instructions and addresses of a traced call. No function of this trait may allocate, lock or
+/// panic, because the traced call may be in the middle of an allocation.
 pub(crate) trait Step {
-    /// Records the next instruction. `registers` contains the registers before the instruction executes. Returns
-    /// whether to continue.
+    /// Records the next instruction. `registers` contains the values before the instruction executes. Returns whether
+    /// to continue.
     fn step(&mut self, registers: &Registers<'_>) -> bool;
 
-    /// Returns how to record an instruction, or why the instruction cannot be recorded.
+    /// Returns how to record an instruction, or the reason why the instruction cannot be recorded.
     fn plan(&mut self, address: u64) -> Result<Plan, Stop>;
 
     /// Adds a block of instructions that always run together, and returns the number of the block. Returns `None` if
@@ -45,21 +45,21 @@ pub(crate) struct Plan {
     /// The number by which [`Part::entry`] refers to the instruction.
     pub(crate) entry: u32,
     /// The addresses that the instruction accesses, if they depend only on general registers. If the addresses depend
-    /// on more, [`Step::step`] records the instruction.
+    /// on other registers too, [`Step::step`] records the instruction.
     pub(crate) simple: Option<[Option<UsedMemory>; 4]>,
 }
 
-/// A word of a block's trace: an address of an instruction or a memory address.
+/// A 64-bit word in a block's trace: the address of an instruction, or of memory that the instruction accesses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Part {
-    /// The word itself, or a number to add to the next word of [`Ran`].
+    /// The recorded word, or a number that must be added to the next word of [`Ran`].
     pub(crate) value: u64,
     pub(crate) logged: bool,
-    /// The entry of the instruction whose words begin with this word.
+    /// The number of the instruction, if this word is the first word of the instruction.
     pub(crate) entry: Option<u32>,
 }
 
-/// The maximum number of addresses in a block that are unknown until the block executes.
+/// The maximum number of addresses in a block that are known only when the block executes.
 pub(crate) const WORDS: usize = 15;
 
 /// A block that ran, and the addresses that it accessed.
@@ -82,14 +82,13 @@ pub(crate) enum Stop {
     Process,
     /// The call makes memory executable.
     Code,
-    /// The code at this address is in writable memory, or in memory that did not exist at the start of the call.
+    /// The code at this address is in writable memory, or in memory that was mapped after the start of the call.
     Written(u64),
     /// The code at this address changed during the call.
     Changed(u64),
     /// The call wakes another thread.
     Wake,
-    /// The traced call makes the system call with this number. A trace does not compare the arguments of this system
-    /// call.
+    /// The traced call makes the system call with this number, whose arguments a trace does not compare.
     Call(u64),
     /// The call opens the memory of a process as a file.
     Memory,
@@ -97,7 +96,7 @@ pub(crate) enum Stop {
     Signal,
     /// The instruction at this address cannot be copied.
     Instruction(u64),
-    /// There is no memory for a copy near the code at this address.
+    /// No memory near the code at this address is free for a copy.
     Far(u64),
     /// The call panicked, although it did not panic when it ran without a trace.
     Panic,

@@ -1,6 +1,6 @@
-//! Runs unknown code, such as a shared library, in a second process. A function of a shared library can end the process
-//! in which it runs, close the descriptors of the process, or damage the memory of the process. The first process only
-//! waits for the second process and reports what happened.
+//! Runs unknown code, such as a shared library, in a second process. Such code can end its process, close the
+//! descriptors of the process, or damage the memory of the process. The first process only waits for the second process
+//! and reports what happened.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,13 +18,13 @@ use super::notes::{NOTES, Notes, notes};
 /// How the second process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The second process completed its work with this exit code.
+    /// The second process completed its work and returned this exit code.
     Complete(u8),
-    /// The library's code ended the process with this exit code.
+    /// The library's code ended the process and gave this exit code.
     Exited(i32),
     /// This signal killed the process.
     Killed(i32),
-    /// This signal stopped the process, and nobody continued the process.
+    /// This signal stopped the process, and no other process continued it.
     Stopped(i32),
     /// The second process exceeded its time limit, or made no progress for too long.
     Late,
@@ -32,14 +32,14 @@ pub(crate) enum End {
     Deaf,
 }
 
-/// The lab's report uses only descriptors with this number or a higher number. Code that closes the descriptors of
-/// other code usually closes small numbers.
+/// The lab's report uses only descriptors with this number or a higher number. Code that closes descriptors of other
+/// code usually closes descriptors with small numbers.
 const HIGH: libc::c_int = 700;
-/// The maximum time that the second process may stay stopped before the lab kills it.
+/// If the second process stays stopped for this time, the lab kills it.
 const STOPPED: Duration = Duration::from_secs(1);
 
-/// `GRACE` is the time limit in which the second process must react to a signal that asks it to end. `REPORT` is the
-/// time limit for reporting the results after the second process has reacted.
+/// `GRACE` is the time limit for the second process to react to a signal that asks it to end. `REPORT` is the time
+/// limit for the second process to report its results after this reaction.
 const GRACE: Duration = Duration::from_secs(2);
 const REPORT: Duration = Duration::from_secs(20);
 /// The time between two checks of the second process.
@@ -47,22 +47,22 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// The signals that end the lab early. The second process handles these signals.
 const FORWARDED: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
-/// The second process, to which this process forwards signals, or 0 if there is no second process.
+/// The id of the second process, to which this process forwards signals, or 0 if there is no second process.
 static CHILD: AtomicI32 = AtomicI32::new(0);
 /// The last signal that was forwarded.
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
 
-/// The real standard output and standard error, to which the lab writes its report.
+/// The original standard output and standard error, to which the lab writes its report.
 static OUTPUTS: OnceLock<[File; 2]> = OnceLock::new();
 
-/// Whether the library's code created this process by `fork`, as a copy of the second process.
+/// Whether this process is a copy of the second process, created because the library's code called `fork`.
 static COPY: AtomicBool = AtomicBool::new(false);
 
 /// Runs `work` in a second process and waits for the end of the process. `work` returns an exit code. Both processes
-/// are in the same process group. In the second process, data for standard output are written to standard error, and
-/// only [`outputs`] returns the real standard output. The second process ends when the first process ends. If the
-/// second process ends because of a signal from outside, the same signal ends the first process. The first process
-/// kills the second process if the notes show no progress for `patience`, or if the second process ignores a signal.
+/// are in the same process group. In the second process, writes to standard output go to standard error. Only
+/// [`outputs`] returns the original standard output. The second process ends when the first process ends. If a signal
+/// from outside ends the second process, the same signal ends the first process. The first process kills the second
+/// process if the second process ignores a signal, or if the notes show no progress for the time `patience`.
 pub(crate) fn run(patience: Duration, work: impl FnOnce() -> u8) -> io::Result<End> {
     let notes = Notes::shared()?;
     let before = FORWARDED.map(|signal| (signal, forward(signal)));
@@ -95,13 +95,14 @@ pub(crate) fn run(patience: Duration, work: impl FnOnce() -> u8) -> io::Result<E
     if let End::Killed(signal) = end
         && signal == RECEIVED.load(Ordering::Relaxed)
     {
-        // SAFETY: both functions take numbers only. At this point, the earlier action of the signal has been restored.
+        // SAFETY: both functions take numbers only. The code has already restored the earlier action of the signal.
         unsafe { libc::raise(signal) };
     }
     Ok(end)
 }
 
-/// Runs `work` in another process for at most `limit`. The process ends with `_exit` and the code that `work` returns.
+/// Runs `work` in another process for at most `limit`. The process ends with `_exit`, and its exit code is the result
+/// of `work`.
 pub(super) fn aside(limit: Duration, work: impl FnOnce() -> u8) -> io::Result<End> {
     // SAFETY: as in `run`. The caller has made sure that the library has no threads.
     let (parent, child) = unsafe { (libc::getpid(), libc::fork()) };
@@ -118,8 +119,8 @@ pub(super) fn aside(limit: Duration, work: impl FnOnce() -> u8) -> io::Result<En
     wait(child, Duration::from_millis(1), || (Instant::now() > deadline).then_some(End::Late))
 }
 
-/// Returns a function that decides whether the second process must be killed. The time during which the first process
-/// was stopped does not count.
+/// Returns a function that decides whether the second process must be killed. The function ignores the time during
+/// which the first process was stopped.
 fn watch(notes: &'static Notes, patience: Duration) -> impl FnMut() -> Option<End> {
     let (mut last, mut beats) = (Instant::now(), 0);
     let (mut quiet, mut since_signal) = (Duration::ZERO, Duration::ZERO);
@@ -141,7 +142,7 @@ fn watch(notes: &'static Notes, patience: Duration) -> impl FnMut() -> Option<En
 }
 
 impl Notes {
-    /// Creates notes that this process shares with the processes that it starts.
+    /// Creates notes in memory that this process shares with its later child processes.
     fn shared() -> io::Result<&'static Self> {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
         // SAFETY: the mapping is new, so it overlaps nothing.
@@ -155,14 +156,14 @@ impl Notes {
     }
 }
 
-/// If this is the second process, ends the process with this exit code; otherwise returns.
+/// If this is the second process, ends it with this exit code. Otherwise the function returns.
 pub(crate) fn leave_if_supervised(code: i32) {
     if OUTPUTS.get().is_some() {
         leave(code as u8);
     }
 }
 
-/// The parts of the process state that the lab needs for its report: the current folder, the root folder, the
+/// The parts of the process state on which the lab's report depends: the current folder, the root folder, the
 /// permission mask of new files, and the outputs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Surroundings {
@@ -175,7 +176,7 @@ struct Surroundings {
 /// The process state before the library was loaded.
 static SURROUNDINGS: OnceLock<Surroundings> = OnceLock::new();
 
-/// The changes of the process state that a function may have caused.
+/// Changes of the process state that a library's function may have caused.
 pub(crate) const CHANGES: [&str; 4] = [
     "it closes or replaces the descriptors to which the lab writes",
     "it changes the current folder",
@@ -198,7 +199,7 @@ impl Surroundings {
         Self { folder: place("."), root: place("/"), mask, outputs }
     }
 
-    /// Returns the position in [`CHANGES`] of the first change since this state was read.
+    /// Compares the process state with this earlier state, and returns the position in [`CHANGES`] of the first change.
     fn changed(&self) -> Option<usize> {
         let now = Self::now();
         let differs =
@@ -221,7 +222,7 @@ pub(crate) fn leave_if_spoiled() {
     }
 }
 
-/// Notes the exit code, and ends the second process without running the exit handlers of a library.
+/// Records the exit code, and ends the second process. The exit handlers of a library do not run.
 fn leave(code: u8) -> ! {
     stay();
     if code != 2 || SURROUNDINGS.get().and_then(Surroundings::changed).is_some() {
@@ -231,7 +232,7 @@ fn leave(code: u8) -> ! {
 }
 
 fn end(code: u8) -> ! {
-    // SAFETY: the null pointer stands for all files. The call writes the library's buffered output.
+    // SAFETY: `fflush` accepts the null pointer, which means all files. The call writes the library's buffered output.
     unsafe { libc::fflush(null_mut()) };
     if let Some(notes) = notes() {
         notes.code.store(256 + u32::from(code), Ordering::Relaxed);
@@ -240,20 +241,20 @@ fn end(code: u8) -> ! {
     unsafe { libc::_exit(code.into()) }
 }
 
-/// If this is the second process, returns the real standard output and the real standard error.
+/// In the second process, returns the original standard output and the original standard error.
 pub(crate) fn outputs() -> Option<&'static [File; 2]> {
     stay();
     OUTPUTS.get()
 }
 
-/// Ends this process if the library's code created it as a copy of the second process.
+/// If this process is a copy that the library's code created with `fork`, ends this process.
 fn stay() {
     if OUTPUTS.get().is_some() && notes().is_some_and(|notes| notes.process.load(Ordering::Relaxed) != process()) {
         end_copy();
     }
 }
 
-/// Notes that a copy of the second process has returned from the library's code, and ends the copy.
+/// Records that a copy of the second process has returned from the library's code, and ends the copy.
 pub(super) fn end_copy() -> ! {
     if let Some(notes) = notes() {
         notes.copied.store(true, Ordering::Relaxed);
@@ -266,14 +267,14 @@ extern "C" fn note_copy() {
     COPY.store(true, Ordering::Relaxed);
 }
 
-/// Notes that a call of a library's function begins. Processes that the lab itself created by `fork` before this call
-/// do not count as copies.
+/// Records that a call of a library's function begins. A process that the lab itself created with `fork` before this
+/// call is not such a copy.
 #[inline]
 pub(super) fn begin_call() {
     COPY.store(false, Ordering::Relaxed);
 }
 
-/// Returns whether this process is a copy that the library's code has created by `fork` since the call began.
+/// Returns whether the library's code created this process with `fork` after the call began.
 #[inline]
 pub(super) fn is_copy() -> bool {
     COPY.load(Ordering::Relaxed)
@@ -307,7 +308,7 @@ fn separate_outputs() {
     unsafe { libc::dup2(2, 1) };
 }
 
-/// Waits for the end of a child process, and kills the child when `over` returns a reason.
+/// Waits until a child process ends. Kills the child process when `over` returns a reason.
 fn wait(child: libc::pid_t, look: Duration, mut over: impl FnMut() -> Option<End>) -> io::Result<End> {
     loop {
         let mut status = 0;
@@ -322,7 +323,7 @@ fn wait(child: libc::pid_t, look: Duration, mut over: impl FnMut() -> Option<End
             }
             found if found == child && libc::WIFEXITED(status) => return Ok(End::Exited(libc::WEXITSTATUS(status))),
             found if found == child && libc::WIFSIGNALED(status) => return Ok(End::Killed(libc::WTERMSIG(status))),
-            // Ctrl-Z stops both processes, and the shell can continue both processes later.
+            // Ctrl-Z stops both processes, and the shell can later continue both processes, so the child is not killed.
             found if found == child && libc::WSTOPSIG(status) != libc::SIGTSTP && !continued(child) => {
                 kill(child);
                 return Ok(End::Stopped(libc::WSTOPSIG(status)));
@@ -338,7 +339,7 @@ fn wait(child: libc::pid_t, look: Duration, mut over: impl FnMut() -> Option<End
     }
 }
 
-/// Waits a moment, and returns whether the stopped child process was continued.
+/// Waits one second, and returns whether the stopped child process was continued in the meantime.
 fn continued(child: libc::pid_t) -> bool {
     std::thread::sleep(STOPPED);
     let mut status = 0;
@@ -361,13 +362,13 @@ fn forward(signal: libc::c_int) -> libc::sigaction {
         RECEIVED.store(signal, Ordering::Relaxed);
         let child = CHILD.load(Ordering::Relaxed);
         if child > 0 {
-            // SAFETY: `kill` may be called in a signal handler. The child still exists as a process, because this
-            // program has not waited for it yet.
+            // SAFETY: `kill` may be called in a signal handler. This program has not waited for the child yet, so the
+            // process id is still valid.
             unsafe { libc::kill(child, signal) };
         }
     }
     // SAFETY: `sigaction` consists of integers only, for which zeros are valid. The handler has the type that the flags
-    // announce. If a signal was ignored before, the signal stays ignored.
+    // announce. A signal that was ignored before stays ignored.
     unsafe {
         let (mut action, mut before): (libc::sigaction, libc::sigaction) = (std::mem::zeroed(), std::mem::zeroed());
         libc::sigaction(signal, std::ptr::null(), &raw mut before);
@@ -384,7 +385,7 @@ fn restore(signal: libc::c_int, action: &libc::sigaction) {
     unsafe { libc::sigaction(signal, action, null_mut()) };
 }
 
-/// Returns a text with the name of a signal and its usual cause.
+/// Returns the name of a signal and its usual cause, as text.
 pub(crate) fn signal_name(signal: i32) -> String {
     let names = [
         (libc::SIGSEGV, "SIGSEGV (memory that does not exist or must not be written)"),

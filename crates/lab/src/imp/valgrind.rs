@@ -1,7 +1,7 @@
-//! Requests to Valgrind's memcheck. A request to Valgrind is an instruction sequence that has no effect on a real
-//! processor and that Valgrind recognizes.
+//! Requests to Valgrind's memcheck. A request to Valgrind is an instruction sequence that Valgrind recognizes. On a
+//! real processor, the sequence has no effect.
 
-/// Memcheck's request numbers, from its public header. The upper half is 'M' 'C'.
+/// The numbers of memcheck's requests, from its public header. The upper half is 'M' 'C'.
 const MAKE_UNDEFINED: u64 = 0x4d43_0001;
 const MAKE_DEFINED: u64 = 0x4d43_0002;
 /// A request to Valgrind's core. The answer to this request is the number of nested Valgrind processes that run the
@@ -9,7 +9,7 @@ const MAKE_DEFINED: u64 = 0x4d43_0002;
 const RUNNING: u64 = 0x1001;
 /// A request to Valgrind's core. The answer to this request is the number of errors that Valgrind has reported so far.
 const ERRORS: u64 = 0x1201;
-/// A request to Valgrind's core: stop reporting errors of this thread (1), or report errors again (−1).
+/// A request to Valgrind's core: 1 stops the error reports of this thread, and −1 enables them again.
 const DISABLE: u64 = 0x1801;
 
 /// Marks the bytes as secret.
@@ -53,8 +53,8 @@ fn request(code: u64, first: u64, second: u64) -> u64 {
     let arguments = [code, first, second, 0, 0, 0];
     let mut answer = 0_u64;
     // SAFETY: the four rotations add up to 128 bits, so `rdi` keeps its value, and `xchg rbx, rbx` is a no-op. Under
-    // Valgrind, the tool reads the array to which `rax` points, and writes `rdx`. The array lives until after the
-    // statement. `nomem` is absent, because a request can mark memory.
+    // Valgrind, the tool reads the array at the address in `rax`, and writes `rdx`. The array exists until the
+    // statement ends. `nomem` is absent, because a request can mark memory as public or secret.
     unsafe {
         core::arch::asm!(
             "rol rdi, 3",

@@ -15,9 +15,9 @@ pub struct Generations {
     pub rows: Vec<GenerationRow>,
     /// The comparisons of measured rates with target rates.
     pub targets: Vec<TargetVerdict>,
-    /// Notes about sets that were left out, and about conditions that affect the figures.
+    /// Notes about sets that were not measured, and about conditions that affect the figures.
     pub notes: Vec<String>,
-    /// The title of the page; empty for the table of generations.
+    /// The title of the page. The table of generations has an empty title.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
     /// The facts that a reader of the page has to know.
@@ -28,7 +28,7 @@ pub struct Generations {
     pub goals: Vec<GoalVerdict>,
 }
 
-/// The comparison between a goal and all rows to which the goal applies.
+/// The result of comparing the measured rows with one goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GoalVerdict {
     /// The goal in words: `seal: at most 0.80 × cp`.
@@ -39,7 +39,8 @@ pub struct GoalVerdict {
     pub of: usize,
     /// Whether all rows to which the goal applies meet the goal.
     pub outcome: TargetOutcome,
-    /// The rows that miss the goal. If no row misses the goal, the row that is closest to missing it.
+    /// The rows that miss the goal. If no row misses the goal, the field contains the row that is closest to missing
+    /// the goal.
     pub measured: String,
 }
 
@@ -76,7 +77,7 @@ pub struct GenerationRow {
     pub unit: String,
     /// The amount of work: bytes, or operations.
     pub amount: f64,
-    /// The seconds of all rounds, in order.
+    /// The seconds that each round took, in order.
     pub seconds: Vec<f64>,
     /// The median rate.
     pub rate: Option<f64>,
@@ -87,7 +88,7 @@ pub struct GenerationRow {
     /// The median rate relative to the median rate of the first row of the same operation.
     pub ratio: Option<f64>,
     /// The median of the processor time in seconds. The time includes user mode and the operating system's kernel. A
-    /// row that measures a kernel, which is a function that is timed alone, has no processor time.
+    /// row for a kernel (a function that is timed alone) has no processor time.
     pub processor_seconds: Option<f64>,
     /// The largest resident memory over all rounds, in bytes. `None` if the measuring process itself has more resident
     /// memory.
@@ -96,8 +97,8 @@ pub struct GenerationRow {
     pub rounds: usize,
     /// The reason why the row has no figures.
     pub skipped: Option<String>,
-    /// If the table has a yardstick variant, the time of this row relative to the time of the yardstick variant in the
-    /// same rounds.
+    /// The time of this row divided by the time of the yardstick variant in the same rounds, if the table has a
+    /// yardstick variant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Yardstick>,
 }
@@ -110,7 +111,7 @@ pub enum Role {
     #[default]
     Own,
     /// A limit: a program that does only the minimum of work for the same bytes, such as `cp`. A program that does more
-    /// work than a limit cannot be much faster.
+    /// work on the same bytes cannot be much faster than a limit.
     Limit,
     /// Another program for the same purpose.
     Peer,
@@ -150,15 +151,15 @@ pub struct BesideLimit {
     pub ratio: f64,
 }
 
-/// The outcome of the comparison with a target rate.
+/// The result of comparing a measured rate with a target rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetOutcome {
     /// The target was met.
     Met,
-    /// The target was not met, but the rate is close to the rate of a limit.
+    /// The program missed the target rate, but its rate is close to the rate of a limit.
     AtLimit,
-    /// The target was not met, and no limit was reached.
+    /// The program missed the target rate and reached no limit.
     Missed,
     /// The operation was not measured.
     Skipped,

@@ -1,12 +1,12 @@
-//! Describes in words what the numbers of a pair show. A sentence contains no claim that is not supported by the test
-//! and the intervals.
+//! Describes the measured numbers of a pair in sentences. A sentence claims only what the test and the intervals
+//! support.
 
 use super::{Effect, Interval, Pair, Verdict};
 use crate::number::{SPACE, count, interval, percent, probability, seconds, span, time};
 use crate::plural::plural;
 
 impl Pair {
-    /// Describes the result of the pair in one or more sentences. `delta_ns` is the threshold of the design.
+    /// Describes the result of the pair in one or more sentences. `delta_ns` is the threshold in nanoseconds.
     #[must_use]
     pub fn sentence(&self, delta_ns: f64) -> String {
         spaced(&self.words(delta_ns))
@@ -36,15 +36,14 @@ impl Pair {
         quantiles.map(|effect| effect.up_to.max(effect.quantile.unwrap_or(0.0))).fold(self.bound_up_to, f64::max)
     }
 
-    /// Returns the name and the interval of the difference that supports the verdict. The candidates are all intervals
-    /// that exclude zero. For a leak, the candidates are only the intervals that are beyond the threshold. The function
-    /// selects the interval whose estimate is largest in relation to the width of the interval. Returns `None` if no
-    /// interval shows a difference.
+    /// Returns the name and the interval of the difference that best supports the verdict. The function considers only
+    /// intervals that exclude zero. If the verdict is a leak, the function considers only intervals that are beyond the
+    /// threshold. Of these intervals, the function selects the interval whose estimate is largest relative to its
+    /// width. Returns `None` if no interval shows a difference.
     pub(crate) fn shown(&self, delta_ns: f64) -> Option<(&str, &Interval)> {
         let leak = self.verdict == Verdict::Leak;
         let least = if leak { delta_ns.max(0.0) } else { 0.0 };
-        // A difference below the threshold is a statement about most calls, so only statistics of most calls are
-        // candidates.
+        // The verdict "below the threshold" applies to most calls, so only statistics of most calls are considered.
         let usual = |effect: &&Effect| leak || effect.up_to <= self.bound_up_to;
         let effects = self.effects.iter().filter(usual).map(|effect| (effect.name.as_str(), &effect.difference));
         let raw = Some(("mean of all calls", &self.raw_mean)).filter(|_| leak);
@@ -81,8 +80,8 @@ impl Pair {
         format!("{size} {}", self.found())
     }
 
-    /// Describes that the test found a difference. If the difference was found again in fresh data, the text mentions
-    /// this too.
+    /// Describes that the test found a difference. If the test found the difference again in new data, the text
+    /// mentions this.
     fn found(&self) -> String {
         let what = self.found.as_ref().map_or_else(
             || "The test found a difference".to_owned(),
@@ -132,7 +131,7 @@ impl Pair {
     }
 
     fn open(&self, delta_ns: f64) -> String {
-        // If a difference was found and confirmed, the statistics up to the 99 % quantile decide.
+        // If the test confirmed a difference in new data, all statistics up to the 99 % quantile are relevant.
         let up_to = if self.confirmed.is_some() { 0.99 } else { self.bound_up_to };
         let deciding = self.effects.iter().filter(|effect| effect.up_to <= up_to);
         let over = |effect: &&Effect| effect.difference.reach() / effect.tolerance_ns.max(f64::MIN_POSITIVE);
@@ -178,13 +177,13 @@ impl Pair {
     }
 }
 
-/// Rounds up to two digits, since the number is an estimate.
+/// Rounds up to two significant digits, because the number is only an estimate.
 fn round(value: u64) -> u64 {
     let unit = 10_u64.pow(value.max(1).ilog10().saturating_sub(1));
     value.div_ceil(unit).saturating_mul(unit)
 }
 
-/// Keeps the number and the percent sign of `90 %` on one line.
+/// Replaces the space in `90 %`, so that the number and the percent sign stay on one line.
 fn close(name: &str) -> String {
     name.replace(" %", &format!("{SPACE}%"))
 }
@@ -200,7 +199,7 @@ fn equals(p: f64) -> String {
     text.replace(' ', &SPACE.to_string())
 }
 
-/// Returns a reason with a period at its end.
+/// Adds a period to the end of a reason.
 pub(crate) fn stopped(reason: &str) -> String {
     let reason = reason.trim().trim_end_matches('.');
     if reason.is_empty() { "no reason was recorded.".to_owned() } else { format!("{reason}.") }

@@ -8,7 +8,7 @@ use super::table::{Cell, Table};
 use crate::plural::plural;
 use crate::record::{Calibration, CalibrationLevel, Interval, Record};
 
-/// Describes the calibration for one duration of a call, for pages and verdicts.
+/// Describes the calibration for one duration of a call. Pages and verdicts contain this text.
 pub(super) fn words(calibration: &Calibration, level: &CalibrationLevel) -> String {
     format!(
         "At α = {}, the lab raised a false alarm in {} of {} runs ({}) with this program on this machine, for calls of \

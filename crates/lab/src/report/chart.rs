@@ -68,14 +68,14 @@ pub struct Chart {
     /// The name of the chart's file without the extension, for example
     /// `security.base64.encoding.uppercase.regression`.
     pub name: String,
-    /// The title: the name of the measured function, or the names of the compared pair.
+    /// The title: the name of the measured function, or the names of the two compared functions or programs.
     pub title: String,
     /// The subtitle: the quantity that the chart shows. The subtitle is part of the chart's file; pages do not show it.
     pub subtitle: String,
-    /// The caption in a page. The caption explains how to read the chart.
+    /// The caption in a page.
     pub(super) caption: String,
     pub(super) plot: Plot,
-    /// The index of the chart's function or comparison in the record's list of functions or comparisons.
+    /// The position of the chart's function or comparison in the record.
     pub(super) index: usize,
     canvas: Canvas,
 }
@@ -93,7 +93,7 @@ impl Chart {
         format!("{}.svg", self.name)
     }
 
-    /// Returns whether the chart belongs to a Markdown page with this amount of detail.
+    /// Returns whether a Markdown page with this amount of detail contains the chart.
     pub(super) fn belongs(&self, record: &Record, detail: Detail) -> bool {
         let notable = || record.timing.get(self.index).is_some_and(|timing| timing.verdict != Verdict::NoLeakAbove);
         match detail {
@@ -121,8 +121,8 @@ pub(super) fn of_record(record: &Record, earlier: &[Record]) -> Vec<Chart> {
     charts
 }
 
-/// Returns all charts of a record that do not belong to timing targets. A page draws the charts of timing targets in
-/// the section of each target.
+/// Returns all charts of a record, except the charts of timing targets. A page shows the charts of each timing target
+/// in the section of the target.
 pub(super) fn beside_timing(record: &Record, earlier: &[Record]) -> Vec<Chart> {
     let mut charts = of_speeds(record);
     charts.extend(
@@ -200,7 +200,7 @@ pub(super) fn of_timing(timing: &Timing, index: usize, with_length: bool) -> Vec
     } else {
         add(Plot::Violin, "all", violin::violins(timing), target(), "time of one call by class".to_owned(), VIOLIN);
     }
-    // The charts of the classes are shown side by side and have the same scale.
+    // The page shows the charts of the classes side by side, so all of them have the same scale.
     let reach = trend::reach(timing.classes.iter().filter_map(|class| class.estimates.as_ref()));
     let named = |name: &str| ranked.first().is_some_and(|pair| pair.a == name || pair.b == name);
     for (at, class) in timing.classes.iter().enumerate() {

@@ -13,7 +13,7 @@ const INTRODUCTION: &str = "In each round every variant runs once, in random ord
     rounds; the ratio is relative to the first row of the same operation. Once, outside of the timing, the final \
     result is compared with the input.";
 
-/// A text that explains how the other tables are measured.
+/// A text that explains the measuring method, for tables that have a title.
 const METHOD: &str = "\
 In each round every variant runs once, in random order. Programs are timed from the start to the end of the process,
 with their input in the page cache. Before each run, the output of the run before is removed, and the system writes its

@@ -25,7 +25,7 @@ pub(super) fn paragraph(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("<p>{}</p>\n", escape(text)) }
 }
 
-/// Returns a part of the page that the reader can open. In print, this part is always open.
+/// Returns a section of the page that the reader can open and close. In print, this part is always open.
 pub(super) fn details(summary: &str, inside: &str) -> String {
     if inside.is_empty() {
         String::new()

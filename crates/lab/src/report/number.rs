@@ -34,7 +34,8 @@ pub(super) fn unit_of(kind: &str, rate: f64) -> Unit {
     if kind.starts_with("byte") { rate_unit(rate) } else { pick(&OPERATIONS, rate, 0.9995) }
 }
 
-/// Formats a range of times in one unit: `41.2 to 41.5 ns`. If both times look equal, only one time is shown.
+/// Formats a range of times in one unit: `41.2 to 41.5 ns`. If both times look equal after rounding, the text contains
+/// only one time.
 pub(super) fn times(from: f64, to: f64) -> String {
     let unit = time_unit(from.abs().max(to.abs()));
     let gap = (to - from) / unit.worth;
@@ -68,8 +69,8 @@ pub(super) fn change(ratio: f64) -> String {
     format!("{}{text}{SPACE}%", if text.starts_with(MINUS) { "" } else { "+" })
 }
 
-/// Returns the number of decimal places for an interval. This number shows two digits of the width and three digits of
-/// the estimate, but is at most four.
+/// Returns the number of decimal places for an interval. With this number, the width has two digits and the estimate
+/// has three digits, but the number is at most four.
 pub(super) fn interval_places(interval: &Interval, worth: f64) -> usize {
     let width = (interval.upper - interval.lower).abs() / worth;
     places(width, 2).max(places(interval.estimate / worth, 3)).min(4)

@@ -1,8 +1,8 @@
-//! Ranks the pairs of classes: the most notable pair is shown first.
+//! Sorts the pairs of classes so that the most notable pair comes first.
 
 use crate::record::{Effect, Pair, Timing, Verdict};
 
-/// The order of the pairs is by severity, and then by the difference relative to its uncertainty.
+/// Sorts the pairs by severity, and then by the size of the difference relative to its uncertainty.
 pub(super) fn pairs(timing: &Timing) -> Vec<&Pair> {
     let mut pairs: Vec<&Pair> = timing.pairs.iter().collect();
     pairs.sort_by(|a, b| b.verdict.cmp(&a.verdict).then_with(|| weight(b).total_cmp(&weight(a))));
@@ -23,12 +23,12 @@ fn weight(pair: &Pair) -> f64 {
     usual(pair).map(of).fold(0.0, f64::max)
 }
 
-/// Returns the statistics that describe at most the share of calls to which the pair's bound applies.
+/// Returns the statistics that describe at most the share `bound_up_to` of the calls.
 fn usual(pair: &Pair) -> impl Iterator<Item = &Effect> {
     pair.effects.iter().filter(|effect| effect.quantile.unwrap_or(effect.up_to) <= pair.bound_up_to)
 }
 
-/// Returns the bound for the differences between any two classes, for quantiles up to [`bound_up_to`].
+/// Returns the largest bound on the difference between any two classes, for quantiles up to [`bound_up_to`].
 pub(super) fn bound(timing: &Timing) -> Option<f64> {
     most(timing, |pair| pair.bound_ns)
 }
@@ -38,7 +38,7 @@ pub(super) fn bound_up_to(timing: &Timing) -> f64 {
     timing.pairs.iter().map(|pair| pair.bound_up_to).fold(0.95, f64::min)
 }
 
-/// Returns the bound for the differences between any two classes, for quantiles up to 99.9 %.
+/// Returns the largest bound on the difference between any two classes, for quantiles up to 99.9 %.
 pub(super) fn tail_bound(timing: &Timing) -> Option<f64> {
     most(timing, |pair| pair.tail_bound_ns)
 }

@@ -39,8 +39,8 @@ pub(super) fn summary(record: &Record) -> Table {
     table
 }
 
-/// Returns the labels of a target: a label if traces differ, and a label for the verdict about time, which shows
-/// `text`.
+/// Returns the labels of a target: the label for the verdict about time, which contains `text`, and a second label if
+/// traces differ.
 pub(super) fn badges(timing: &Timing, text: String) -> Vec<(Verdict, String)> {
     let differ = traces::differs(timing).then(|| (Verdict::Leak, traces::DIFFER.to_owned()));
     differ.into_iter().chain([(timing.verdict, text)]).collect()
@@ -58,7 +58,7 @@ pub(super) fn order(record: &Record) -> Vec<usize> {
     order
 }
 
-/// Returns whether the page shows bounds with a verdict. For a difference or a failed control, the page shows no
+/// Returns whether the page shows bounds beside a verdict. For a difference or a failed control, the page shows no
 /// bounds, because a bound could suggest that there is no leak.
 fn bounded(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::NoLeakAbove | Verdict::Inconclusive)
@@ -75,7 +75,7 @@ pub(super) const POOLED: &str = "A row has the times of its class from all pairs
 pub(super) const P: &str = "p: if the classes did not differ, data like these would come up in this share of runs. \
     A difference above zero means that the first-named class is slower.";
 
-/// Returns the target's name. If another target has the same name, the length of the input follows the name.
+/// Returns the target's name. If several targets have the same name, the length of the input follows the name.
 pub(super) fn name(record: &Record, timing: &Timing) -> String {
     let twice = record.timing.iter().filter(|other| other.target == timing.target).count() > 1;
     if twice { format!("{}, {} bytes", timing.target, timing.length) } else { timing.target.clone() }
@@ -140,8 +140,8 @@ pub(super) fn pairs(timing: &Timing) -> Table {
     ]);
     for pair in rank::pairs(timing) {
         let first = pair.effects.first().map_or_else(|| NONE.to_owned(), |effect| number::interval(&effect.difference));
-        // A row with the verdict LEAK has no bound, because a bound could suggest that there is no leak. For a leak,
-        // the row shows the interval of the difference instead of a bound.
+        // A row with the verdict LEAK has no bound, because a bound could suggest that there is no leak. Such a row
+        // shows the interval of the difference instead.
         let judged = !matches!(pair.verdict, Verdict::Leak | Verdict::Invalid | Verdict::Unmeasurable);
         let shown = |ns: f64, said: bool| if said { time(ns) } else { NONE.to_owned() };
         let calls = pair.batches as u64 * timing.design.pairs_per_batch as u64 * 2 * u64::from(timing.repeats.max(1));

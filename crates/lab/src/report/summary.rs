@@ -5,10 +5,11 @@ use super::table::{badge, plain};
 use super::{calibration, generations, speed, traces};
 use crate::record::{Outcome, Record, Timing, Verdict};
 
-/// The maximum number of names in a list. If there are more names, the list shows only the number of the other names.
+/// The maximum number of names in a list. If there are more names, the list ends with the number of names that it does
+/// not show.
 const NAMES: usize = 6;
 
-/// The verdicts in the order of the lines, the most severe verdict first.
+/// The verdicts in the order of the summary's lines, beginning with the most severe verdict.
 const ORDER: [Verdict; 6] = [
     Verdict::Leak,
     Verdict::Invalid,
@@ -18,7 +19,7 @@ const ORDER: [Verdict; 6] = [
     Verdict::NoLeakAbove,
 ];
 
-/// One line of the summary: a sentence, the label before the sentence, and the verdict that determines the color of the
+/// One line of the summary: a label, a sentence after the label, and the verdict that determines the color of the
 /// label.
 struct Line {
     label: Option<(Verdict, &'static str)>,
@@ -104,8 +105,8 @@ fn lines(record: &Record) -> Vec<Line> {
     lines
 }
 
-/// Counts the functions whose traces have a property. Functions without a trace are left out. If the property is a
-/// finding, the text also contains the names of these functions.
+/// Counts the functions whose traces have a property. The count does not include functions without a trace. If the
+/// property is a finding, the text also contains the names of these functions.
 fn traced(record: &Record, has: fn(&Timing) -> bool, label: (Verdict, &'static str), property: &str) -> Option<Line> {
     let known = |timing: &&Timing| traces::differs(timing) || traces::equal(timing) || traces::only(timing);
     let all = record.timing.iter().filter(known).count();

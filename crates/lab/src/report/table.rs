@@ -16,7 +16,7 @@ pub(super) enum Cell {
     Badges(Vec<(Verdict, String)>),
     /// The outcome of a check: passed, failed, or skipped (`None`).
     Mark(Option<bool>),
-    /// A text that is a link, and the id of the section to which the link leads.
+    /// The text of a link, and the id of the section to which the link leads.
     Link(String, String),
 }
 
@@ -32,10 +32,10 @@ impl From<&str> for Cell {
     }
 }
 
-/// A table with at most this number of columns folds on a narrow screen.
+/// On a narrow screen, each row of a table with at most this number of columns becomes a block.
 const FOLDED: usize = 8;
 
-/// A table. A title that begins with `>` aligns its column to the right, for numbers.
+/// A table. If a column title begins with `>`, the column contains numbers and is aligned to the right.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     head: Vec<String>,
@@ -78,8 +78,8 @@ impl Table {
         if self.is_empty() {
             return String::new();
         }
-        // On a phone, each row of a table that folds becomes a block of named values. Tables that do not fold scroll
-        // sideways, and a note above such a table tells the reader to scroll.
+        // On a phone, each row of a table with the class `folds` becomes a block of values with names. A wider table
+        // scrolls sideways, and a note above the table tells this to the reader.
         let class = if self.head.len() <= FOLDED { "folds" } else { "scrolls" };
         let mut out = format!("<div class=\"scroll {class}\" tabindex=\"0\"><table><thead><tr>");
         for (title, right) in self.head.iter().zip(&self.right) {

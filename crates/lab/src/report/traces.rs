@@ -1,4 +1,4 @@
-//! The results of traces, for functions that were traced and timed, and for functions that were only traced.
+//! The results of traces. Some of the traced functions were also timed.
 
 use super::markup::escape;
 use super::security::name;

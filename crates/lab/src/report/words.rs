@@ -1,5 +1,5 @@
-//! Describes results in sentences. A sentence about a verdict contains no claim that the run does not support. A run
-//! can support a bound, a difference, or nothing.
+//! Describes results in sentences. A sentence claims only what the run supports. A run can support a bound, a
+//! difference, or nothing.
 
 use super::chart::quantile;
 use super::number::{count, percent, time, times};
@@ -37,7 +37,7 @@ pub(super) fn meaning(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Describes the finding in a few words for a table. Only the text for `NO_LEAK_ABOVE` may give the impression that
+/// Describes the result of a target in a few words for a table. Only the text for `NO_LEAK_ABOVE` may suggest that
 /// there is no leak.
 pub(super) fn finding(timing: &Timing) -> String {
     let bound = rank::bound(timing).filter(|ns| ns.is_finite());
@@ -103,7 +103,7 @@ pub(super) fn target(timing: &Timing) -> String {
     }
 }
 
-/// Describes how long the calls take, and how much the classes differ at most.
+/// Describes how long the calls take, and the largest possible difference between the classes.
 pub(super) fn classes(timing: &Timing) -> String {
     let medians: Vec<f64> = timing.classes.iter().filter_map(|class| quantile(class, 0.5)).collect();
     let (low, high) =
@@ -115,7 +115,7 @@ pub(super) fn classes(timing: &Timing) -> String {
         format!("The calls of {whose} take {} (medians). ", times(low, high))
     };
     if matches!(timing.verdict, Verdict::Leak | Verdict::BelowThreshold) {
-        // The classes differ, so the text has no sentence about a bound: a bound could suggest that there is no leak.
+        // The classes differ, so the text contains no bound: a bound could suggest that there is no leak.
         return out.trim_end().to_owned();
     }
     let judged =

@@ -1,5 +1,5 @@
-//! Tests functions that do not leak: how often the lab finds a difference, how often an interval excludes zero, and how
-//! often the lab reaches its verdict.
+//! Tests functions that do not leak. The checks count false differences, intervals that exclude zero, and verdicts
+//! within a minute.
 
 use std::time::{Duration, Instant};
 
@@ -114,8 +114,8 @@ fn settled(
 #[derive(Default)]
 pub(super) struct Coverage {
     runs: u64,
-    /// For each statistic, the number of its intervals. `covered` contains, for each statistic, the number of intervals
-    /// that contain the true difference.
+    /// For each statistic, the total number of intervals. `covered` contains, for each statistic, the number of
+    /// intervals with the true difference.
     known: Vec<u64>,
     covered: Vec<u64>,
 }
@@ -139,8 +139,7 @@ impl Coverage {
         self.judged("99 % intervals that cover zero for functions that do not leak, worst statistic".to_owned())
     }
 
-    /// Returns the check. The rate of this check is the rate of the statistic whose intervals contain the true
-    /// difference least often.
+    /// Returns the check. The check uses the statistic whose intervals contain the true difference least often.
     pub(super) fn judged(&self, what: String) -> Check {
         let share = |index: usize| self.covered[index] as f64 / self.known[index] as f64;
         let known: Vec<usize> = (0..self.known.len()).filter(|&index| self.known[index] > 0).collect();

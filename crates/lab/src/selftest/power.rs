@@ -1,4 +1,4 @@
-//! Tests functions that leak: how often and how fast the lab finds the leak.
+//! Tests functions that leak. The checks count how often the lab finds the leak, and how fast.
 
 use super::{Bar, Series, judged, sample};
 use crate::distribution::median;
@@ -6,8 +6,8 @@ use crate::record::{Check, Verdict};
 use crate::target::Target;
 use crate::timing::{PairOutcome, Settings};
 
-/// The time limit for a rare leak, in seconds of processor time. The limit is not wall-clock time, which on a loaded
-/// machine depends mainly on the load.
+/// The lab must find a rare leak within this number of seconds of processor time. The limit is not wall-clock time,
+/// because wall-clock time on a loaded machine depends mainly on the load.
 const RARE: f64 = 0.1;
 
 pub(super) fn early_exit(runs: u64, series: &mut Series<'_>) -> Check {
@@ -19,7 +19,7 @@ pub(super) fn early_exit(runs: u64, series: &mut Series<'_>) -> Check {
     check
 }
 
-/// Tests a comparison whose time depends on the position of the difference only for some addresses of its buffer.
+/// Tests a comparison that leaks the position of the difference only at some addresses of its buffer.
 pub(super) fn relocated(runs: u64, series: &mut Series<'_>) -> Check {
     let what = "1024-byte comparison, byte 1000 or byte 1023 differs: LEAK";
     let mut found = Leaks::new(what, runs, series, || sample::memcmp(1000, 1023));
@@ -27,7 +27,7 @@ pub(super) fn relocated(runs: u64, series: &mut Series<'_>) -> Check {
     found.judged(0.95, format!("median {middle:.1} ms of processor time for measuring"))
 }
 
-/// Tests multiplications by denormal numbers, whose different times a trace does not show.
+/// Tests multiplications by denormal numbers. These multiplications take longer, but a trace does not show this.
 pub(super) fn denormal(runs: u64, series: &mut Series<'_>) -> Check {
     let mut found = Leaks::new("multiplication by denormal numbers: LEAK", runs, series, sample::denormal);
     let middle = middle(&mut found.seconds) * 1e3;
@@ -65,7 +65,7 @@ impl Leaks {
     }
 }
 
-/// Returns the largest difference up to the 95 % quantile.
+/// Returns the largest difference in the statistics of the fastest 95 % of the calls.
 fn largest(outcome: &PairOutcome) -> f64 {
     let usual = outcome.facts.effects.iter().filter(|effect| effect.up_to <= 0.95);
     usual.map(|effect| effect.difference.estimate.abs()).fold(0.0, f64::max)
@@ -82,7 +82,7 @@ pub(super) fn rare(name: &str, make: impl Fn() -> Target, bar: f64, runs: u64, s
         if !series.steps.step(&what) {
             break;
         }
-        // With Δ = 0, any real difference is a leak.
+        // With the threshold Δ = 0, any real difference is a leak.
         let outcome = series.measure(&mut make(), Settings { delta_ns: Some(0.0), ..Settings::default() });
         done += 1;
         let leak = outcome.verdict == Verdict::Leak;

@@ -1,4 +1,4 @@
-//! Contains functions that leak in a known way, and functions that do not leak.
+//! Functions with a known leak, and functions that do not leak.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -8,7 +8,7 @@ use crate::imp::spin::spin;
 use crate::random::Random;
 use crate::target::Target;
 
-/// The number of bytes of each of the two compared slices.
+/// The number of bytes in each of the two slices that a function compares.
 const SIDE: usize = 32;
 
 /// Creates a target whose two classes contain the same bytes.
@@ -55,8 +55,8 @@ pub(super) fn rare_delay(turns: u32) -> Target {
     .class("rarely", |random, input| flagged(random, input, true))
 }
 
-/// Creates a target that compares two slices of 1024 bytes by the comparison of the standard library. The two slices
-/// differ in one byte, whose position is different for each class.
+/// Creates a target that compares two slices of 1024 bytes by the comparison of the standard library. The slices differ
+/// in one byte. The position of this byte depends on the class.
 pub(super) fn memcmp(first: usize, second: usize) -> Target {
     const SIDE: usize = 1024;
     let differing = |place: usize| {
@@ -100,8 +100,8 @@ pub(super) fn bimodal(clock: Mock, seed: u64, modes: [f64; 2]) -> Target {
     simulated(clock, seed, move |_, random| modes[(random.bits() & 1) as usize] + 3.0 * random.normal())
 }
 
-/// Creates a target whose calls take `shift` nanoseconds longer for the second class, on a mock clock. One call in a
-/// hundred is interrupted.
+/// Creates a target on a mock clock whose calls take `shift` nanoseconds longer for the second class. An interruption
+/// delays one call in a hundred.
 pub(super) fn shifted(clock: Mock, seed: u64, shift: f64) -> Target {
     simulated(clock, seed, move |class, random| {
         let pause = if random.below(100) == 0 { 5000.0 * random.fraction().powi(4) } else { 0.0 };

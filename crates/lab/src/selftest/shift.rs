@@ -1,4 +1,5 @@
-//! Tests functions whose calls take longer by a known time for one class: how often each interval contains this time.
+//! Tests functions whose calls take longer for one class, by a known time. The checks count how often each interval
+//! contains this time.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,8 +16,8 @@ use crate::watch::Silent;
 pub(super) const STEPS: [f64; 6] = [0.3, 0.7, 1.0, 2.0, 5.0, 20.0];
 /// The step of the mock clock, in nanoseconds.
 const MOCK_STEP: u32 = 10;
-/// Returns the settings of a run with a shift. Such a run takes only a fraction of the usual data, so that there is
-/// time for many runs.
+/// Returns the settings of a run with a shift. The run takes much less data than usual, so that the selftest can make
+/// many runs.
 fn settings() -> Settings {
     Settings { looks: 4, stop_early: false, time_limit: Duration::from_secs(1), ..Settings::default() }
 }
@@ -37,9 +38,9 @@ pub(super) fn mock(runs: u64, series: &mut Series<'_>) -> Check {
     coverage.judged(what)
 }
 
-/// Measures shifts of a delay loop on this machine's clock, with the noise of this machine. The shift is added to the
-/// clock's time instead of making the loop longer, because the duration of a longer loop changes with the processor's
-/// speed.
+/// Measures a delay loop with shifted times, on this machine's clock and with the noise of this machine. The test adds
+/// the shift to the clock's time and does not lengthen the loop, because the duration of a longer loop changes with the
+/// processor's speed.
 pub(super) fn real(runs: u64, series: &mut Series<'_>) -> Check {
     let what = "99 % intervals that cover a shift of 0.3 to 20 steps of a real clock, worst statistic".to_owned();
     let mut coverage = Coverage::default();
@@ -60,13 +61,14 @@ pub(super) fn real(runs: u64, series: &mut Series<'_>) -> Check {
     coverage.judged(what)
 }
 
-/// A copy of this machine's clock whose steps are four times as long. The test can move the time of this clock forward.
+/// A clock with steps that are four times as long as the steps of this machine's clock. The test can move the time of
+/// this clock forward.
 #[derive(Clone)]
 struct Moved {
     real: Rc<dyn Clock>,
     /// The whole steps of the offset.
     steps: Rc<Cell<u64>>,
-    /// The part of the offset that is less than a step, in ticks.
+    /// The remaining part of the offset in ticks, which is shorter than a step.
     rest: Rc<Cell<f64>>,
     /// The length of a step in ticks.
     step: f64,
@@ -79,7 +81,7 @@ impl Moved {
         Self { real, steps: Rc::default(), rest: Rc::default(), step }
     }
 
-    /// Moves the clock forward. The time of this function does not depend on `ticks`.
+    /// Moves the clock forward. The execution time of this function does not depend on `ticks`.
     fn advance(&self, ticks: f64) {
         let rest = self.rest.get() + ticks;
         let steps = (rest / self.step) as u64;

@@ -15,9 +15,9 @@ use crate::watch::{Silent, Steps, Watch};
 /// Settings of the tests of workers.
 #[derive(Clone, Debug)]
 pub struct WorkerOptions {
-    /// Runs without a leak, for each language.
+    /// For each language, the number of runs without a leak.
     pub nulls: u64,
-    /// The number of runs with a comparison that ends early, for each language.
+    /// For each language, the number of runs with a comparison that stops at the first difference.
     pub leaks: u64,
     /// Whether a compiler runs during the tests.
     pub load: bool,
@@ -47,13 +47,14 @@ impl WorkerOptions {
 
 /// The time limit for an answer of a worker.
 const LIMIT: Duration = Duration::from_secs(120);
-/// Number of runs in one process. Each new process has its memory at other addresses.
+/// Number of runs in one process. In each new process, the memory has other addresses.
 const RUNS: u64 = 10;
-/// The indexes of the lab's targets in each worker.
+/// The positions of the tested functions in the list of targets of each worker.
 const EARLY_EXIT: usize = 0;
 const LIBRARY: usize = 1;
 
-/// Tests the worker of each language, and returns the results. Each result is passed to `show` as soon as it is known.
+/// Tests the worker of each language, and returns the results. The function calls `show` with each result as soon as
+/// the result is known.
 pub fn workers(options: &WorkerOptions, watch: &mut dyn Watch, show: &mut dyn FnMut(&Check)) -> Vec<Check> {
     let load = options.load.then(Load::start);
     let beside = load.as_ref().map_or("none", Load::name);
@@ -150,8 +151,8 @@ impl WorkerSeries<'_, '_> {
 
     fn measure(&mut self, worker: &Worker, target: &mut Target) -> Result<PairOutcome, Error> {
         let base = Settings { delta_ns: Some(worker.delta_ns()), seed: self.random.bits(), ..Settings::default() };
-        // A run without a leak makes all planned evaluations of the data, so that a false alarm can occur in every
-        // evaluation.
+        // A run without a leak makes all planned evaluations of the data, so that every evaluation can raise a false
+        // alarm.
         let settings = if self.index == EARLY_EXIT { base } else { Settings { looks: 5, stop_early: false, ..base } };
         let (_, mut outcomes, _) = timing::measure(target, &settings, &worker.clock(), &mut worker.watch(&mut Silent));
         worker.check()?;

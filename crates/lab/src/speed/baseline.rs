@@ -1,13 +1,14 @@
 //! Stores the speeds of earlier runs in a directory, one JSON file for each target and size, and compares new runs with
 //! them.
 //!
-//! Use a baseline to notice a change of some percent between two days. To detect a smaller change, use a race, because
-//! the speed of the machine itself changes between runs by an unknown amount. Every stored run adds its median to the
-//! history. From the history, the module estimates the spread between runs, and widens the interval of the change by
-//! this spread. If the history has fewer than five runs, the spread is unknown, and the interval includes only the
-//! noise within the two runs. In this case, the margin, which is usually [`MARGIN`], must be larger than the spread
-//! between runs. A baseline is useful only on a quiet machine. If other programs compete for the processor, the median
-//! can change by half or more, and the cause of a reported change may not be the code.
+//! Use a baseline (a stored speed) to notice a change of some percent between two days. To detect a smaller change,
+//! compare both versions in one race, because the speed of the machine itself changes between runs by an unknown
+//! amount. Every stored run adds its median to the history. From the history, the module estimates how much the results
+//! of runs differ, and widens the interval of the change accordingly. If the history has fewer than five runs, the
+//! spread is unknown, and the interval includes only the noise within the two runs. In this case, the margin must be
+//! larger than the spread between runs. The usual margin is [`MARGIN`]. A baseline is useful only if no other programs
+//! use the machine. If other programs compete for the processor, the median can change by half or more, and the cause
+//! of a reported change may not be the code.
 //!
 //! ```
 //! use deadpan_lab::record::{Estimates, Interval, Outcome};
@@ -40,13 +41,13 @@ use crate::record::{Change, Estimates, Interval};
 use crate::speed::bootstrap::{self, DRAWS};
 use crate::speed::verdict::Evidence;
 
-/// The default margin. A change that is smaller than the margin counts as no change, even if the intervals of the two
-/// runs are narrow. Two runs of one program that are minutes apart easily differ by 2 %.
+/// The default margin. A change that is smaller than the margin is reported as no change, even if the intervals of the
+/// two runs are narrow. Two runs of one program that are minutes apart easily differ by 2 %.
 pub const MARGIN: f64 = 0.02;
 
 const HISTORY: usize = 50;
 
-/// The stored data of a target at one size.
+/// The stored speeds of a target with inputs of one size.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Stored {
     /// The name of the target.
@@ -94,14 +95,13 @@ pub fn load(directory: &Path, target: &str, size: &str) -> io::Result<Option<Sto
 /// contains the noise within both runs and, if the history has at least five runs, the spread of the history.
 ///
 /// The outcome is `Same` if the whole interval lies inside `margin`. The outcome is `Faster` or `Slower` if the whole
-/// interval lies beyond `margin`. Otherwise the outcome is `Inconclusive`.
+/// interval is outside the margin, on one side. Otherwise the outcome is `Inconclusive`.
 #[must_use]
 pub fn change(stored: &Stored, new: &Estimates, margin: f64) -> Change {
     let mut random = Random::new(1);
     let (mut old, mut now) = (medians(&stored.estimates, &mut random), medians(new, &mut random));
     let middle = (new.median.estimate / stored.estimates.median.estimate).ln();
-    // Each of the two runs varies by the spread of the history, so the variance contains the square of the spread
-    // twice.
+    // The history's spread affects both runs, so the variance contains the square of the spread twice.
     let variance = spread(&mut old).powi(2) + spread(&mut now).powi(2) + 2.0 * between(&stored.history).powi(2);
     let reach = normal_quantile(0.975) * variance.sqrt();
     let ratio = Interval { lower: (middle - reach).exp(), estimate: middle.exp(), upper: (middle + reach).exp() };
@@ -114,7 +114,7 @@ pub fn change(stored: &Stored, new: &Estimates, margin: f64) -> Change {
     Change { since: stored.since.clone(), ratio, p, margin, outcome }
 }
 
-/// Resamples the series in blocks and returns the logarithms of the medians, relative to the estimate.
+/// Resamples the series in blocks. Returns the logarithm of each resampled median divided by the estimate.
 fn medians(estimates: &Estimates, random: &mut Random) -> Vec<f64> {
     let series: Vec<f64> = estimates.points.iter().map(|[calls, time]| time / calls).collect();
     if series.is_empty() {
@@ -134,7 +134,7 @@ fn medians(estimates: &Estimates, random: &mut Random) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the square root of the mean square of the values, or zero if there are no values.
+/// Returns the root mean square of the values, or zero if there are no values.
 fn spread(values: &mut [f64]) -> f64 {
     (values.iter().map(|value| value * value).sum::<f64>() / values.len().max(1) as f64).sqrt()
 }
@@ -148,14 +148,14 @@ fn between(history: &[(String, f64)]) -> f64 {
     if logarithms.len() < 5 { 0.0 } else { 1.4826 * mad(&mut logarithms) }
 }
 
-/// Returns the file of a target and a size. In the file's name, dashes replace all characters except letters, digits,
-/// `.` and `_`. After this replacement, two different names can be equal, so the file name also contains a checksum of
-/// the original names.
+/// Returns the path of the file for a target and a size. In the file name, dashes replace all characters except
+/// letters, digits, `.` and `_`. This replacement can make two names equal, so the file name also contains a checksum
+/// of the original names.
 fn path(directory: &Path, target: &str, size: &str) -> PathBuf {
     let plain = |text: &str| {
         text.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.' && letter != '_', "-")
     };
-    // The checksum is FNV-1a, because the result of FNV-1a does not change between versions of Rust.
+    // The checksum is FNV-1a, because FNV-1a gives the same result in all versions of Rust.
     let sum = [target, "\0", size]
         .concat()
         .bytes()

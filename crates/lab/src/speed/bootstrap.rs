@@ -1,10 +1,10 @@
 //! Bootstrap intervals for a time series whose neighboring values are correlated.
 //!
 //! The times of one run are correlated: another program on the machine slows down many calls in a row. A bootstrap that
-//! draws single values treats the values as independent. The intervals of such a bootstrap are far too narrow, and it
-//! reports changes where nothing changed. This module draws whole *blocks* of neighboring values instead, by the
-//! circular block bootstrap of Politis and Romano (1992). That method joins the end of the series to its start, so that
-//! each value is drawn with the same probability.
+//! draws single values would treat the values as independent. Its intervals would be far too narrow, and it would
+//! report changes although nothing has changed. Therefore this module draws whole *blocks* of neighboring values, with
+//! the circular block bootstrap of Politis and Romano (1992). The circular block bootstrap joins the end of the series
+//! to its start, so that each value is drawn with the same probability.
 
 use crate::distribution::{normal_quantile, quantile, student_quantile};
 use crate::random::Random;
@@ -16,10 +16,10 @@ pub(crate) const DRAWS: usize = 2000;
 /// Returns the length of blocks for a series whose values are in the order of time.
 ///
 /// The computation starts with the length `∛(6 n ρ² / (1 - ρ²)²)`. For a series whose correlation decreases
-/// geometrically, this length estimates the variance of a mean with the least error (Politis and White, 2004). That
-/// length is a compromise between bias and variance. Only the bias reduces the coverage of intervals, so the function
-/// doubles the length. The result is at most a sixth of the length of the series. The result is at least `n^(1/3)`,
-/// because the estimate of ρ may be too small by chance even if the true ρ is large.
+/// geometrically, this length estimates the variance of a mean with the least error (Politis and White, 2004). The
+/// length is a compromise between bias and variance. Only bias makes intervals miss the true value more often, so the
+/// function doubles the length. The result is at most a sixth of the length of the series. The result is at least
+/// `n^(1/3)`, because the estimate of ρ may be too small by chance even if the true ρ is large.
 pub(crate) fn block_length(series: &[f64]) -> usize {
     let n = series.len() as f64;
     let rho = correlation(series).clamp(0.0, 0.95);
@@ -27,11 +27,11 @@ pub(crate) fn block_length(series: &[f64]) -> usize {
     (2.0 * best).max(n.cbrt()).min(n / 6.0).ceil().max(1.0) as usize
 }
 
-/// Returns the correlation of neighboring values. In short series, such estimates are too low, so the result is
-/// corrected for this bias (Marriott and Pope).
+/// Returns the correlation of neighboring values. In short series, the estimate of the correlation is too low, so the
+/// function corrects this bias (Marriott and Pope).
 ///
-/// The function correlates the ranks of the values. If it correlated the values themselves, one interrupted measurement
-/// that took ten times as long as the rest would hide the correlation of all other measurements.
+/// The function correlates the ranks of the values. Otherwise, a single interrupted measurement that took ten times as
+/// long as the rest would hide the correlation of all other measurements.
 pub(crate) fn correlation(series: &[f64]) -> f64 {
     let n = series.len();
     if n < 4 {
@@ -58,8 +58,8 @@ pub(crate) fn draw(indices: &mut Vec<usize>, length: usize, block: usize, random
     }
 }
 
-/// Computes figures of a series with their 95 % intervals. The function `figures` computes the figures from the values
-/// at the given indices.
+/// Computes statistics of a series with their 95 % intervals. The function `figures` computes the statistics from the
+/// values at the given indices.
 pub(crate) fn intervals<const N: usize>(
     length: usize,
     block: usize,
@@ -85,9 +85,9 @@ pub(crate) fn intervals<const N: usize>(
     })
 }
 
-/// Returns the factor by which intervals from few blocks must be widened. Resampled blocks vary around the mean of *the
-/// sample*, so their spread is too small. The spread is also only an estimate, so Student's quantile replaces the
-/// quantile of the normal distribution.
+/// Returns the factor by which intervals must be widened if there are few blocks. Resampled blocks vary around the mean
+/// of *the sample*, so their spread is too small. The spread is also only an estimate, so Student's quantile replaces
+/// the quantile of the normal distribution.
 pub(crate) fn widening(length: usize, block: usize) -> f64 {
     let blocks = length as f64 / block as f64;
     let degrees = (blocks - 1.0).max(1.0);
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::distribution::median;
 
-    /// Creates a series in which each value is `phi` times the value before, plus noise. Mean and median are zero.
+    /// Creates a series in which each value is `phi` times the previous value, plus noise. Mean and median are zero.
     fn series(phi: f64, length: usize, random: &mut Random) -> Vec<f64> {
         let mut last = random.normal() / (1.0 - phi * phi).sqrt();
         let mut next = || {

@@ -1,4 +1,4 @@
-//! Estimates the time of one call from many series of calls (windows) with growing numbers of calls.
+//! Estimates the time of one call from many windows (timed series of calls) with different numbers of calls.
 
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,8 @@ use crate::watch::Watch;
 
 /// Minimum number of measurements.
 const FEWEST: usize = 10;
-/// A run ends early if it takes longer than the intended time multiplied by this number. In such a run, single calls
-/// are so slow that the intended number of measurements does not fit into the time.
+/// If a run takes longer than the intended time multiplied by this number, the run ends early. This happens if single
+/// calls are so slow that the intended number of measurements does not fit into the time.
 const LATE: f64 = 10.0;
 
 /// Settings for the measurement of one target.
@@ -24,8 +24,8 @@ pub struct Options {
     pub warm_up: Duration,
     /// Intended time of all measurements together.
     pub measurement: Duration,
-    /// Number of measurements. Fewer than ten count as ten. If single calls are so slow that these measurements would
-    /// take more than ten times the intended time, the run makes fewer measurements, but at least ten.
+    /// Number of measurements. Fewer than ten count as ten. If this number of measurements would take more than ten
+    /// times the intended time, the run makes fewer measurements, but at least ten.
     pub samples: usize,
     /// The seed of the inputs and of the order of measurements.
     pub seed: u64,
@@ -44,8 +44,8 @@ impl Options {
         Self { warm_up: Duration::from_millis(100), measurement: Duration::from_millis(500), samples: 50, seed: 1 }
     }
 
-    /// Returns settings for a measurement of a few hundredths of a second. Such a measurement only shows that the
-    /// target runs.
+    /// Returns settings for a measurement of a few hundredths of a second. The measurement only tests that the target
+    /// runs.
     #[must_use]
     pub fn brief() -> Self {
         Self { warm_up: Duration::from_millis(5), measurement: Duration::from_millis(20), samples: 20, seed: 1 }
@@ -54,14 +54,14 @@ impl Options {
 
 /// Estimates the time of one call on inputs of one class.
 ///
-/// The measurements after the warm-up make 1, 2, 3 … times as many calls. Their order is random, so that a slow change
-/// of the machine's speed does not appear as a slope. Each measurement has a fresh input at a random position in
-/// memory. The intervals come from a bootstrap that draws the measurements in blocks of neighbors. All estimates are
+/// After the warm-up, the measurements make n, 2n, 3n … calls. The order of the measurements is random, so that a slow
+/// change of the machine's speed does not appear as a slope. Each measurement uses a new input at a random position in
+/// memory. The intervals come from a bootstrap that draws blocks of neighboring measurements. All estimates are
 /// computed from all measurements, including outliers. If `watch` stops the run, the estimates are computed from the
-/// measurements so far. If there are no measurements, all estimates are zero.
+/// measurements that are complete. If there are no measurements, all estimates are zero.
 ///
-/// The intervals show how precisely *this run* measured the time. The result of another run on another day may lie
-/// outside these intervals.
+/// The intervals show how precisely *this run* measured the time. Another run on another day may give a result outside
+/// these intervals.
 ///
 /// # Panics
 /// Panics if there is no class with this index.
@@ -102,12 +102,12 @@ pub fn estimate(
     Estimates { warm_up_seconds: warm / 1e9, ..estimates(points, &mut random) }
 }
 
-/// Measures series of calls (windows) until the time is over, and doubles the number of calls each time. Returns two
-/// times in nanoseconds: the time of one call in the last window, and the time of the whole warm-up.
+/// Measures windows (timed series of calls) until the time is over. The number of calls doubles from window to window.
+/// Returns two times in nanoseconds: the time of one call in the last window, and the time of the whole warm-up.
 fn warm_up(time: Duration, most: u64, mut measure: impl FnMut(u64) -> f64) -> (f64, f64) {
     let (mut calls, mut total) = (1, 0.0);
     let begin = Instant::now();
-    // The limit on the number of windows also ends the warm-up if the clock does not advance.
+    // If the clock does not advance, the maximum number of windows ends the warm-up.
     for _ in 0..100_000 {
         let took = measure(calls);
         total += took;
@@ -115,7 +115,8 @@ fn warm_up(time: Duration, most: u64, mut measure: impl FnMut(u64) -> f64) -> (f
         if total >= time.as_nanos() as f64 || begin.elapsed() >= 10 * time {
             return (took / calls as f64, total);
         }
-        // Windows stop growing when a window takes a tenth of the time, so that the last windows run on a warm machine.
+        // The number of calls stops growing when a window takes a tenth of the time, so that the last windows run on a
+        // warm machine.
         if took < time.as_nanos() as f64 / 10.0 {
             calls = (2 * calls).min(most);
         }
@@ -123,8 +124,8 @@ fn warm_up(time: Duration, most: u64, mut measure: impl FnMut(u64) -> f64) -> (f
     (total / calls as f64, total)
 }
 
-/// Returns the number of calls of each measurement: 1, 2, 3 … times a step. The step is chosen such that all
-/// measurements fit into the time.
+/// Returns the numbers of calls of the measurements: n, 2n, 3n … for some n. The number n is chosen so that all
+/// measurements together fit into the time.
 fn counts(options: &Options, per_call: f64, most: u64) -> Vec<u64> {
     let samples = options.samples.max(FEWEST) as u64;
     let calls = options.measurement.as_nanos() as f64 / per_call.max(0.01);
@@ -165,7 +166,8 @@ fn r_squared(points: &[[f64; 2]], slope: f64) -> f64 {
     if total > 0.0 { (1.0 - rest / total).clamp(0.0, 1.0) } else { f64::from(u8::from(rest == 0.0)) }
 }
 
-/// Counts the values whose distance from the quartiles is more than three interquartile ranges.
+/// Counts the values that are more than three interquartile ranges below the lower quartile or above the upper
+/// quartile.
 fn outliers(values: &[f64]) -> usize {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,8 +1,8 @@
-//! Measures many functions that do the same work. The measurements are interleaved: each round runs all functions once,
-//! in a new random order.
+//! Measures the speed of many functions that do the same work. Each round runs all functions once, in a new random
+//! order.
 //!
-//! A busy machine therefore disturbs all functions equally, and the ratios within a round compare the functions. The
-//! first function runs twice in each round. The two times of this function show how much the time of equal code varies
+//! A busy machine therefore disturbs all functions equally, and the ratios within a round compare the functions. Each
+//! round runs the first function twice. The two times of the first function show how much the time of equal code varies
 //! on this machine.
 //!
 //! ```
@@ -28,12 +28,12 @@ use std::time::{Duration, Instant};
 use crate::distribution::median;
 use crate::random::Random;
 
-/// The number of the present round. If copies of a function's loop exist at several places in the code, the function
-/// uses this number to select a copy.
+/// The number of the present round. If the program contains several copies of a function's loop, this number selects a
+/// copy.
 static ROUND: AtomicUsize = AtomicUsize::new(0);
 
-/// The time of a turn. A turn is far longer than a reading of the clock, and far shorter than a time slice of the
-/// scheduler.
+/// The time of a turn. A turn (one timed series of calls) takes far longer than a reading of the clock, and far less
+/// than a time slice of the scheduler.
 const TURN: Duration = Duration::from_micros(25);
 
 /// Returns the number of the present round, which is the same for all functions.
@@ -47,8 +47,8 @@ pub fn round() -> usize {
 pub struct Effort {
     /// The intended time of all rounds.
     pub time: Duration,
-    /// The smallest number of rounds. If the functions are so slow that a round takes long, the measurement has exactly
-    /// this number of rounds.
+    /// The smallest number of rounds. If a round takes long because the functions are slow, the measurement makes
+    /// exactly this number of rounds.
     pub least: usize,
     /// The largest number of rounds.
     pub most: usize,
@@ -61,7 +61,7 @@ impl Effort {
         Self { time: Duration::from_millis(500), least: 31, most: 4000 }
     }
 
-    /// Returns settings for a few rounds, which only test that the functions run.
+    /// Returns settings for a short measurement that only tests whether the functions run.
     #[must_use]
     pub fn quick() -> Self {
         Self { time: Duration::from_millis(70), least: 5, most: 4000 }
@@ -85,8 +85,8 @@ pub struct Field<'a> {
 pub struct Lanes {
     /// For each function and each round, the time of one call in seconds.
     pub seconds: Vec<Vec<f64>>,
-    /// The median, over all rounds, of the ratio between the two times of the first function. On a quiet machine, this
-    /// ratio would be 1.
+    /// The median, over all rounds, of the ratio between the two times of the first function in a round. On a machine
+    /// without noise, this ratio would be 1.
     pub echo: f64,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Field<'a> {
         Self::default()
     }
 
-    /// Sets an action that runs before each round and is not timed.
+    /// Sets an action that runs before each round, outside of the measured time.
     pub fn before_round(&mut self, action: impl FnMut() + 'a) {
         self.before = Some(Box::new(action));
     }
@@ -110,7 +110,7 @@ impl<'a> Field<'a> {
     /// Measures all functions.
     ///
     /// # Panics
-    /// Panics if the field has no functions.
+    /// Panics if no function was added.
     #[must_use]
     pub fn run(mut self, effort: &Effort) -> Lanes {
         let turns: Vec<usize> = self.entries.iter_mut().map(calibrate).collect();
@@ -144,15 +144,15 @@ impl std::fmt::Debug for Field<'_> {
     }
 }
 
-/// Makes one turn and returns the time of a call in seconds.
+/// Makes one turn (a timed series of calls) and returns the time of one call in seconds.
 fn time(entry: &mut Entry<'_>, turns: usize) -> f64 {
     let start = Instant::now();
     (entry.turn)(turns);
     start.elapsed().as_secs_f64() / (turns * entry.calls) as f64
 }
 
-/// Returns the argument `turns` with which one turn takes the time [`TURN`]. The calls also warm up caches and branch
-/// predictors.
+/// Returns the argument `turns` for which one timed series of calls takes the time [`TURN`]. The calls also warm up
+/// caches and branch predictors.
 fn calibrate(entry: &mut Entry<'_>) -> usize {
     let mut turns = 1;
     loop {
@@ -178,8 +178,8 @@ mod tests {
                 black_box((0..turns as u64 * steps).fold(0, |sum, step| black_box(sum ^ step)));
             }
         };
-        // Other programs can disturb so many rounds of a field that a ratio is wrong, but they do not disturb all of a
-        // hundred fields.
+        // Other programs can disturb a measurement so much that a ratio is wrong, but they do not disturb all of a
+        // hundred measurements.
         let found = (0..100).any(|_| {
             let mut rounds = 0;
             let mut field = Field::new();

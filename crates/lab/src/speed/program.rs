@@ -1,8 +1,8 @@
 //! Compares the speed of whole programs. Each program runs as if a user had started it.
 //!
 //! Each round runs the programs in a random order and then in the reverse order. Before each run the system writes its
-//! cached data to the disks. Otherwise the time of a program would include the writes of the program before it. The
-//! times of programs that write files would then fall into two groups.
+//! cached data to the disks. Without this, the time of a program would include writing the data of the previous
+//! program. Programs that write files would then have two groups of times.
 //!
 //! ```
 //! use deadpan_lab::Silent;
@@ -56,8 +56,8 @@ impl Program {
         Self::with(name, Command::Arguments(arguments.into_iter().map(Into::into).collect()))
     }
 
-    /// Creates a program that is a command line for `sh -c`. The shell's own start, about a millisecond, is part of the
-    /// time.
+    /// Creates a program from a command line for `sh -c`. The measured time includes the start of the shell, which
+    /// takes about a millisecond.
     pub fn shell(name: impl Into<String>, line: impl Into<String>) -> Self {
         Self::with(name, Command::Shell(line.into()))
     }
@@ -75,15 +75,15 @@ impl Program {
         }
     }
 
-    /// Sets a command line for `sh -c` that runs before each run and is not timed. For example, this line can remove
-    /// the output of the previous run.
+    /// Sets a command line for `sh -c` that runs before each run, outside of the measured time. For example, this line
+    /// can remove the output of the previous run.
     #[must_use]
     pub fn prepare(mut self, line: impl Into<String>) -> Self {
         self.prepare = Some(Command::Shell(line.into()));
         self
     }
 
-    /// Sets how many bytes of data one run processes. The comparison computes the throughput from this number.
+    /// Sets the number of bytes that one run processes. The comparison computes the throughput from this number.
     #[must_use]
     pub fn bytes(mut self, bytes: u64) -> Self {
         self.bytes = Some(bytes);
@@ -97,8 +97,8 @@ impl Program {
         self
     }
 
-    /// Measures the program even if its exit code is not zero. It is still an error if a signal ends the program, or if
-    /// a shell ends with exit code 126 or 127, which means that the shell could not start a command.
+    /// Accepts runs whose exit code is not zero. A signal that ends the program is still an error. A shell that ends
+    /// with exit code 126 or 127 is also an error, because the shell could not start a command.
     #[must_use]
     pub fn may_fail(mut self) -> Self {
         self.may_fail = true;
@@ -129,8 +129,8 @@ impl Program {
 /// Settings for a comparison of programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Number of rounds before the first check of the outcome. Each program runs twice in a round. A number below 8
-    /// counts as 8, because fewer rounds give no 99 % interval.
+    /// Number of rounds before the first check of the outcome. Each program runs twice in a round. A number below 8 is
+    /// replaced by 8, because fewer rounds give no 99 % interval.
     pub rounds: usize,
     /// The time limit, counted from the start of the comparison. While the outcome is inconclusive, more rounds follow
     /// within this time. The comparison starts no round that would probably exceed this time, but runs at least 8
@@ -140,9 +140,10 @@ pub struct Options {
     /// The time limit for a single run of a program. A program that runs longer is killed. Requires Linux.
     pub run_limit: Option<Duration>,
     /// Number of runs of each program before the first round. The first of these runs measures the peak memory, so zero
-    /// counts as one.
+    /// is replaced by one.
     pub warm_up: usize,
-    /// If the whole interval of the ratio is within this distance from one, the programs count as equally fast.
+    /// If the whole interval of the ratio differs from one by at most this margin, the programs are reported as equally
+    /// fast.
     pub margin: f64,
     /// Whether the system writes its cached data to the disks before each run.
     pub sync: bool,
@@ -192,9 +193,9 @@ pub enum Error {
         /// The time limit.
         seconds: f64,
     },
-    /// The files or processes that a comparison needs cannot be created.
+    /// The comparison cannot create a file or process that it needs.
     System {
-        /// The action during which the error occurred.
+        /// The action that failed.
         doing: &'static str,
         /// The error of the operating system.
         source: std::io::Error,
@@ -238,17 +239,17 @@ impl std::error::Error for Error {
     }
 }
 
-/// Compares two programs. If there is a yardstick program, measures it in the same rounds.
+/// Compares two programs. If there is a yardstick (a third program for comparison), measures it in the same rounds.
 ///
-/// The interval of the ratio decides the outcome. The outcome is `Same` if the interval lies inside the margin. The
+/// The interval of the ratio decides the outcome. The outcome is `Same` if the whole interval is inside the margin. The
 /// outcome is `Faster` or `Slower` if the interval is beyond the margin and also beyond twice the noise. The noise is
 /// the standard error of a comparison of the first program with itself. Otherwise the outcome is `Inconclusive`. The
 /// function checks the interval after the minimum number of rounds, and again each time the number of rounds has
-/// doubled. The error probability of the interval is valid for all these checks together.
+/// doubled. All these checks together have the stated error probability.
 ///
-/// The peak memory is the peak of the program's largest process in the first warm-up run. If the measuring process
-/// itself has more memory than the program, the peak memory is missing, because Linux then does not report the peak of
-/// a child process. If `watch` stops the run, the comparison contains the complete rounds.
+/// The peak memory is the memory of the program's largest process in the first warm-up run. The peak memory is missing
+/// if the measuring process itself uses more memory than the program, because Linux then does not report the peak of a
+/// child process. If `watch` stops the run, the result contains only the complete rounds.
 ///
 /// # Errors
 /// Returns [`Error`] if a program cannot be started or fails, or if the run is stopped before the first round is
@@ -275,7 +276,6 @@ pub fn compare(
     let mut trial =
         ProgramTrial { random: Random::new(options.seed), seen: vec![Vec::new(); programs.len()], programs };
     let (started, mut look) = (Instant::now(), 0);
-    // Returns whether another round would exceed the time limit.
     let over = |rounds: usize| {
         let each = started.elapsed().checked_div(rounds as u32).unwrap_or_default();
         begin.elapsed() + each >= options.limit
@@ -309,9 +309,9 @@ pub(crate) const FEWEST: usize = 8;
 /// The probability that the interval does not contain the true ratio, over all checks of the interval.
 const ALPHA: f64 = 0.01;
 
-/// Returns the share of [`ALPHA`] for one check of the interval. A comparison without a time limit checks the interval
-/// only once, and this check gets the whole of [`ALPHA`]. With a time limit, the first check gets four fifths of
-/// [`ALPHA`], which is enough for an interval of [`FEWEST`] rounds. The following checks get a tenth, a thirtieth, a
+/// Returns the share of [`ALPHA`] for one check of the interval. Without a time limit, the comparison checks the
+/// interval only once, and this check gets the whole of [`ALPHA`]. With a time limit, the first check gets four fifths
+/// of [`ALPHA`], which is enough for an interval of [`FEWEST`] rounds. The following checks get a tenth, a thirtieth, a
 /// sixtieth and so on. The sum of all these shares is at most one.
 fn alpha(look: u32, limit: Duration) -> f64 {
     match f64::from(look) {
@@ -361,7 +361,7 @@ impl ProgramTrial<'_> {
         Ok(true)
     }
 
-    /// For each round, returns the logarithm of the second program's time divided by the first program's time.
+    /// For each round, returns the logarithm of the ratio of the second program's time to the first program's time.
     fn logarithms(&self) -> Vec<f64> {
         let both = |round: &[Seen; 2]| round[0].wall + round[1].wall;
         self.seen[1].iter().zip(&self.seen[0]).map(|(b, a)| (both(b) / both(a)).ln()).collect()
@@ -402,13 +402,13 @@ impl ProgramTrial<'_> {
     }
 }
 
-/// Returns the standard error that a comparison of a program with itself would have. The result of such a comparison is
-/// the median ratio over all rounds, and both times of a ratio are means of two runs.
+/// Returns the standard error of the ratio that results when a program is compared with itself. Such a ratio is the
+/// median over all rounds, and both times in each round are means of two runs.
 fn same(rounds: &[[Seen; 2]]) -> f64 {
     let mut logarithms: Vec<f64> = rounds.iter().map(|[first, second]| (first.wall / second.wall).ln()).collect();
     // The factor 1.4826 converts the median absolute deviation to a standard deviation. The factor 1.2533 is the
-    // standard error of a median divided by the standard error of a mean. The mean of two runs varies less than a
-    // single run, by the factor √2.
+    // standard error of a median divided by the standard error of a mean. The standard deviation of the mean of two
+    // runs is smaller than that of a single run, by the factor √2.
     1.4826 * mad(&mut logarithms) * 1.2533 / (2.0 * rounds.len() as f64).sqrt()
 }
 
@@ -450,7 +450,7 @@ fn mean_and_deviation(times: &[f64]) -> [f64; 2] {
 mod tests {
     use super::*;
 
-    /// Creates a trial with two programs and one wall-clock time for each program and round.
+    /// Creates a comparison of two programs with one wall-clock time for each program and round.
     fn trial<'p>(programs: [&'p Program; 2], rounds: usize, ratio: impl Fn(usize) -> f64) -> ProgramTrial<'p> {
         let seen = |wall: f64| Seen { wall, ..Seen::default() };
         let round = |factor: &dyn Fn(usize) -> f64| (0..rounds).map(|at| [seen(factor(at)); 2]).collect::<Vec<_>>();
@@ -487,7 +487,7 @@ mod tests {
         let sum: f64 = (0..40).map(|look| alpha(look, limit)).sum();
         assert!(sum > 0.99 * ALPHA && sum <= ALPHA, "{sum}");
         assert_eq!(alpha(0, Duration::ZERO), ALPHA);
-        // The right side is the probability that all of eight values lie on one side of their median.
+        // The right side is the probability that all eight values lie on the same side of their median.
         assert!(alpha(0, limit) > 2.0 / 256.0);
     }
 

@@ -1,12 +1,12 @@
-//! Compares the speed of two functions, paired and interleaved.
+//! Compares the speed of two functions, which run alternately in the same rounds.
 //!
-//! A round runs three lanes in a random order and then in the reverse order, such as `A B C C B A` or `B C A A C B`.
-//! Lanes A and C run the first function, and lane B runs the second function. In a round, the times of all lanes have
-//! the same center, so a steady change of the machine's speed cancels in the ratios of the lanes. The order is random.
-//! Because of the random order, two lanes with the same function are equally likely to be the faster lane, with any
-//! kind of noise. The ratio of C to A shows how much the time of equal code varies on this machine. A difference counts
-//! only if it is more than twice this variation. Two functions count as the same only if this variation is inside the
-//! margin.
+//! Each round runs three lanes (series of calls) in a random order and then in the reverse order, such as `A B C C B A`
+//! or `B C A A C B`. Lanes A and C run the first function, and lane B runs the second function. In a round, each lane
+//! runs twice, symmetrically around the middle, so a steady change of the machine's speed cancels in the ratios of the
+//! lanes. The order is random. If two lanes run the same function, each of them is equally likely to be faster, with
+//! any kind of noise. The ratio of C to A shows how much the time of equal code varies on this machine. The race
+//! reports a difference only if it is more than twice this variation. The race reports two functions as the same only
+//! if this variation is inside the margin.
 
 use std::time::Duration;
 
@@ -23,16 +23,17 @@ use crate::watch::Watch;
 /// Settings for a race.
 #[derive(Clone, Copy, Debug)]
 pub struct RaceOptions {
-    /// Approximate time of a leg, which is one timed series of calls. This time must be far longer than a reading of
-    /// the clock, and far shorter than a time slice of the scheduler.
+    /// The approximate duration of a leg. A leg is one timed series of calls. This time must be far longer than a
+    /// reading of the clock, and far shorter than a time slice of the scheduler.
     pub leg: Duration,
-    /// The race stops after this time, even without a result.
+    /// The race ends after this time, even if the outcome is inconclusive.
     pub limit: Duration,
-    /// If the whole interval of the ratio is within this distance from one, the functions count as equally fast.
+    /// If the whole interval of the ratio differs from one by at most this margin, the functions are reported as
+    /// equally fast.
     pub margin: f64,
     /// The probability that the interval does not contain the true ratio, over all evaluations of the data.
     pub alpha: f64,
-    /// The seed of the inputs and of the order.
+    /// The seed for the inputs and for the order of the lanes.
     pub seed: u64,
 }
 
@@ -42,11 +43,11 @@ impl Default for RaceOptions {
     }
 }
 
-/// Minimum number of rounds before the data are evaluated for the first time.
+/// The race evaluates the data for the first time after at least this number of rounds.
 const FIRST_LOOK: usize = 128;
 
-/// Minimum number of rounds. With this number of rounds, an interval can be computed. These rounds run even if the time
-/// is over or `watch` stops the race.
+/// Minimum number of rounds. The number is large enough for computing an interval. These rounds run even if the time is
+/// over or `watch` stops the race.
 const FEWEST: usize = 12;
 
 /// Number of warm-up rounds.
@@ -58,7 +59,7 @@ const MOST: usize = 1 << 16;
 /// The function that each lane runs: lanes A and C run the first function, and lane B runs the second function.
 const FUNCTION: [usize; 3] = [0, 1, 0];
 
-/// The operations that a race needs from its two functions.
+/// The operations of the two functions that a race uses.
 trait Duel {
     /// Prepares a round. Not timed.
     fn prepare(&mut self, random: &mut Random);
@@ -67,14 +68,14 @@ trait Duel {
     fn leg(&mut self, function: usize, calls: u64) -> u64;
 }
 
-/// Races two functions. The argument of each function is the number of iterations that the function makes.
+/// Races two functions. The argument of each function is the number of times that it must do its work.
 ///
-/// The caller should prepare the data that both functions need, and use the same memory for both. `a` is called twice
-/// as often as `b`. The two functions lie at different addresses. The addresses alone can make the times of *identical*
-/// code differ, in the worst case by a third. If a small difference matters, call one function with two different
-/// arguments, or compare the results of several builds.
+/// The caller should prepare the data that both functions need, and use the same memory for both. The race calls `a`
+/// twice as often as `b`. The code of the two functions has different addresses. The addresses alone can make the times
+/// of *identical* code differ, in the worst case by a third. If a small difference matters, call one function with two
+/// different arguments, or compare the results of several builds.
 ///
-/// In the result, the names of the contestants are empty. The caller sets the names.
+/// In the result, the names of the two functions are empty. The caller sets the names.
 ///
 /// ```
 /// use std::hint::black_box;
@@ -115,12 +116,12 @@ impl Duel for Functions<'_> {
     }
 }
 
-/// Races two targets. For each target, the inputs come from the class with the given index. The result has times per
+/// Races two targets. The inputs of each target come from the class with the given index. The result has times per
 /// call.
 ///
-/// Each round has fresh inputs. Both targets draw their inputs from the same random numbers and use the same buffer in
-/// turn. The buffer moves between rounds. The two functions lie at different addresses. The addresses alone can make
-/// the times of identical code differ, in the worst case by a third.
+/// Each round has fresh inputs. The inputs of both targets come from the same random numbers. Both targets use the same
+/// buffer in turn. The buffer moves between rounds. The code of the two functions has different addresses. The
+/// addresses alone can make the times of identical code differ, in the worst case by a third.
 ///
 /// # Panics
 /// Panics if a target has no class with the given index.
@@ -161,11 +162,11 @@ impl Duel for Targets<'_> {
     }
 }
 
-/// The measurements so far. For each round and lane, this structure contains the ticks of one call, as the mean of two
-/// legs (timed series of calls).
+/// The measurements so far. For each round and lane, `lanes` contains the ticks of one call, averaged over two legs
+/// (timed series of calls).
 struct Rounds {
     lanes: [Vec<f64>; 3],
-    /// For each function, the ticks of one call in the function's shortest leg.
+    /// For each function, the ticks of one call in the shortest timed series of calls.
     least: [f64; 2],
 }
 
@@ -218,8 +219,8 @@ fn since(clock: &dyn Clock, begin: u64) -> f64 {
     clock.stop().wrapping_sub(begin) as f64
 }
 
-/// Returns the ratio with its interval, and the noise, which is the difference between the two lanes of the first
-/// function.
+/// Returns the ratio with its interval, and the noise. The noise is the difference between the two lanes that run the
+/// first function.
 fn settle(rounds: &Rounds, alpha: f64, margin: f64) -> Evidence {
     let same = sign::interval(&rounds.ratios(2, 0), alpha);
     let ratio = sign::interval(&rounds.ratios(1, 0), alpha);
@@ -227,7 +228,7 @@ fn settle(rounds: &Rounds, alpha: f64, margin: f64) -> Evidence {
     Evidence { ratio, noise: same.reach(), margin }
 }
 
-/// Returns the numbers of rounds after which the race evaluates the data. Each number is twice the number before. The
+/// Returns the numbers of rounds at which the race evaluates the data. Each number is twice the previous number. The
 /// last number is the number of rounds that fit into the time.
 fn looks(most: usize) -> Vec<usize> {
     let mut looks = vec![most.clamp(FEWEST, MOST)];
@@ -237,15 +238,15 @@ fn looks(most: usize) -> Vec<usize> {
     looks
 }
 
-/// Returns, for each function, the number of its calls in a leg (a timed series of calls). Functions with similar times
-/// make the same number of calls, so that the cost of the leg itself cancels in the ratio. If one function takes at
-/// least four times as long as the other function, each function makes as many calls as fit into a leg.
+/// Returns the number of calls in a leg (a timed series of calls), for each function. Functions with similar times make
+/// the same number of calls, so that the constant time of a leg cancels in the ratio. If one function takes at least
+/// four times as long as the other, each function makes as many calls as fit into a leg.
 fn calibrate(duel: &mut dyn Duel, most: u64, leg: f64, random: &mut Random) -> [u64; 2] {
     let mut single = |function| {
         let mut calls = 1_u64;
         loop {
             duel.prepare(random);
-            // The shorter of two legs counts, because the caches are warm in the second leg.
+            // The code uses the shorter of two legs, because the caches are warm in the second leg.
             let ticks = duel.leg(function, calls).min(duel.leg(function, calls)).max(1) as f64;
             if ticks >= leg / 4.0 || calls >= most.min(1 << 40) {
                 return ticks / calls as f64;

@@ -14,14 +14,14 @@ use crate::speed::sign;
 /// Number of measurements of each rate that does not involve files.
 const SAMPLES: usize = 31;
 
-/// Number of measurements of each rate of files. Six is the smallest number of measurements for which the range of the
-/// measurements is a 95 % interval for the median.
+/// Number of measurements of each rate of files. With six measurements, the range from the smallest to the largest
+/// value is a 95 % interval for the median. Fewer measurements are not enough.
 const FILES: usize = 6;
 
 /// Size of the test file in bytes, if the disk has enough free space.
 const FILE: u64 = 256 << 20;
 
-/// Number of bytes that are read or written at once.
+/// The number of bytes in one read or write.
 const BLOCK: usize = 1 << 20;
 
 /// Measures the highest rates of this machine. The measurement takes a few seconds, and needs up to 256 MiB of disk
@@ -41,7 +41,7 @@ const BLOCK: usize = 1 << 20;
 pub fn baselines(clock: &dyn Clock, directory: &Path) -> io::Result<Vec<Baseline>> {
     let mut found = vec![copy(clock, "memcpy 64 KiB", 64 << 10, 64), copy(clock, "memcpy 64 MiB", 64 << 20, 1)];
     found.extend(files(clock, directory)?);
-    // Without the rotation, the compiler would combine several multiplications and additions into one step.
+    // Without the rotation, the compiler would combine several operations into one.
     let step = |value: u64, turn: u64| (value ^ turn).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
     found.push(arithmetic(clock, "integer, dependent", 3.0, |turns| {
         black_box((0..turns).fold(black_box(1), step));
@@ -104,8 +104,8 @@ fn files(clock: &dyn Clock, directory: &Path) -> io::Result<[Baseline; 3]> {
     ])
 }
 
-/// Returns three times in seconds: the time to write a new file, the time to write and sync the file, and the time to
-/// read the file.
+/// Returns the times in seconds of three actions: writing a new file, writing and syncing the file, and reading the
+/// file.
 fn file(clock: &dyn Clock, path: &Path, size: u64) -> io::Result<[f64; 3]> {
     let mut block = vec![0x5a; BLOCK];
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;

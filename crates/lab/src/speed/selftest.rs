@@ -1,5 +1,6 @@
-//! Tests whether races can be trusted on this machine. A race between equal functions must show that the functions are
-//! the same, and a race must find a difference of one percent. An inconclusive race counts as a failure in both tests.
+//! Tests whether races can be trusted on this machine. A race (a speed comparison) between equal functions must report
+//! them as the same, and a race must detect a difference of one percent. In both tests, an inconclusive race is a
+//! failure.
 
 use std::hint::black_box;
 
@@ -9,7 +10,7 @@ use crate::record::{Check, Outcome};
 use crate::speed::{RaceOptions, race};
 use crate::watch::Watch;
 
-/// Steps of the function that races against itself.
+/// The number of steps of the function that races against itself.
 const STEPS: u64 = 10_000;
 
 /// Makes `steps` steps. Each step needs the result of the step before.
@@ -30,24 +31,24 @@ fn calls(steps: u64) -> impl FnMut(u64) {
     }
 }
 
-/// Races a function against itself `runs` times. At least 99 races in a hundred must have the outcome "the same". A
-/// race counts as a failure if it reports a difference or is inconclusive.
+/// Races a function against itself `runs` times. At least 99 of 100 races must have the outcome "the same". A race
+/// fails the test if it reports a difference or is inconclusive.
 pub fn selftest_same(runs: u64, clock: &dyn Clock, options: &RaceOptions, watch: &mut dyn Watch) -> Check {
     let same = races("same", runs, STEPS, clock, options, watch, |outcome| outcome == Outcome::Same);
     check("a function is reported as the same as itself", "at least 99 %", same, |rate| rate >= 0.99)
 }
 
-/// Races a function against the same function with one percent more work. There are `runs` such races. At least 95
-/// races in a hundred must find the difference.
+/// Races a function against the same function with one percent more work. There are `runs` such races. At least 95 of
+/// 100 races must find the difference.
 ///
 /// Both functions are the same code at the same address, with different numbers of steps. Two copies of the code would
-/// lie at different addresses, which could cause a difference.
+/// have different addresses, and this could cause a difference.
 pub fn selftest_change(runs: u64, clock: &dyn Clock, options: &RaceOptions, watch: &mut dyn Watch) -> Check {
     let found = races("change", runs, STEPS + STEPS / 100, clock, options, watch, |outcome| outcome == Outcome::Slower);
     check("one percent more work is reported as slower", "at least 95 %", found, |rate| rate >= 0.95)
 }
 
-/// Returns the number of races, and the number of races whose outcome satisfies `counts`.
+/// Returns the number of races, and the number of races for whose outcome `counts` returns true.
 fn races(
     what: &str,
     runs: u64,

@@ -1,16 +1,16 @@
 //! Computes an interval for a median, without assumptions about the distribution and with weak assumptions about
 //! independence.
 //!
-//! The interval is the interval of the sign test. The true median is between the k-th smallest and the k-th largest of
-//! n values, except if fewer than k values are on one side of the true median. Heavy tails and outliers do not matter.
-//! If neighboring values are correlated, the number of values on one side of the median varies more. The module
-//! measures this additional variation over blocks of neighboring values.
+//! The interval follows from the sign test. The interval extends from the k-th smallest to the k-th largest of n
+//! values. It does not contain the true median only if fewer than k values are on one side of the true median. Heavy
+//! tails and outliers do not matter. Correlation between neighboring values increases the variation of the number of
+//! values on each side of the median. The module measures this additional variation over blocks of neighboring values.
 
 use crate::distribution::{exact_rank, quantile, student_quantile};
 use crate::record::Interval;
 
-/// The variation of signs is measured over this number of blocks. If a block would have fewer than four values, the
-/// module treats the values as independent.
+/// The module measures the variation of signs over this number of blocks. If a block would have fewer than four values,
+/// the module treats the values as independent.
 const BLOCKS: usize = 32;
 
 /// Returns the median of `series` with a confidence interval. The probability that the interval does not contain the
@@ -31,8 +31,8 @@ pub(crate) fn interval(series: &[f64], alpha: f64) -> Interval {
     Interval { lower: sorted[rank.max(1) - 1], estimate, upper: sorted[last] }
 }
 
-/// Returns how much more the number of values above the median varies than the same number for independent values, as a
-/// factor. The factor is at least one.
+/// Returns the factor by which correlation increases the variation of the number of values above the median. The factor
+/// is at least one.
 fn inflation(series: &[f64], median: f64) -> f64 {
     let block = series.len() / BLOCKS;
     if block < 4 {
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn ranks_agree_with_published_tables() {
-        // The ranks for a two-sided error of 1 %, from table A.2 of Hollander and Wolfe, among other sources.
+        // The ranks for a two-sided error of 1 %. One source is table A.2 of Hollander and Wolfe.
         for (n, rank) in [(7, 0), (8, 1), (10, 1), (15, 3), (20, 4), (30, 8), (50, 16)] {
             assert_eq!(exact_rank(n, 0.01), rank, "{n}");
         }

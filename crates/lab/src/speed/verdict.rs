@@ -2,8 +2,8 @@
 //! estimates how many more rounds would be needed.
 //!
 //! Two speeds are the *same* if the whole interval of their ratio lies inside the margin. Two speeds *differ* if the
-//! whole interval lies beyond the margin. Otherwise the result is inconclusive. Noise never leads to the result that
-//! two speeds are the same: if one program differs from itself by more than the margin, the result is not "the same".
+//! whole interval lies beyond the margin. Otherwise the result is inconclusive. If one program differs from itself by
+//! more than the margin, the result is never "the same".
 
 use crate::record::{Interval, Outcome};
 
@@ -12,16 +12,16 @@ use crate::record::{Interval, Outcome};
 pub(crate) struct Evidence {
     /// The time of the second program or function divided by the time of the first program or function.
     pub(crate) ratio: Interval,
-    /// The difference between two measurements of the first program or function, as the logarithm of their ratio.
+    /// The noise: the logarithm of the ratio between two measurements of the first program or function.
     pub(crate) noise: f64,
-    /// The margin that the user requested. If the ratio is 1 + `margin` or the inverse of this number, the speeds still
-    /// count as the same.
+    /// The margin that the user requested. If the ratio is between 1 / (1 + `margin`) and 1 + `margin`, the speeds can
+    /// be reported as the same.
     pub(crate) margin: f64,
 }
 
 impl Evidence {
-    /// Returns the outcome. The margin applies to the ratio and to its inverse, so a function that is half as fast is
-    /// treated like a function that is twice as fast. A difference counts only if it is more than twice the noise.
+    /// Returns the outcome. The margin applies to the ratio and to its inverse, so that half the speed and twice the
+    /// speed are treated in the same way. A difference is significant only if it is more than twice the noise.
     pub(crate) fn outcome(&self) -> Outcome {
         let Interval { lower, upper, .. } = self.ratio;
         let (inside, beyond) = (1.0 + self.margin, (1.0 + self.margin).max((2.0 * self.noise).exp()));
@@ -38,10 +38,9 @@ impl Evidence {
 
     /// Returns about how many rounds are needed in addition to `rounds`, or `None` if the outcome is settled.
     ///
-    /// The function assumes that the interval and the noise shrink with the square root of the number of rounds. If the
-    /// estimate is close to the limit of the margin, the distance between the estimate and the limit is uncertain. In
-    /// this case, the function assumes that the distance is half of the interval's half width, but at most half of the
-    /// margin.
+    /// The function assumes that the interval and the noise shrink in inverse proportion to the square root of the
+    /// number of rounds. If the estimate is close to the limit of the margin, its distance from the limit is uncertain.
+    /// The function then assumes half of the interval's half width as the distance, but at most half of the margin.
     pub(crate) fn further(&self, rounds: usize) -> Option<u64> {
         if self.outcome() != Outcome::Inconclusive {
             return None;
@@ -111,7 +110,7 @@ mod tests {
         // The interval is twice as wide as the margin, so four times as many rounds are needed.
         let twice = evidence((-2.0 * 0.01_f64.ln_1p()).exp(), 1.0, (2.0 * 0.01_f64.ln_1p()).exp());
         assert!(twice.further(20).is_some_and(|more| (60..=61).contains(&more)), "{:?}", twice.further(20));
-        // The difference is 6 %, with an interval of ±6 %. The distance to the margin is 5 %.
+        // The difference is 6 %, and its interval extends 6 % to both sides. The distance to the margin is 5 %.
         let apart = evidence((0.0_f64).exp(), 0.06_f64.exp(), 0.12_f64.exp());
         assert!(apart.further(100).is_some_and(|more| (40..=50).contains(&more)), "{:?}", apart.further(100));
         // Regression: for this interval, the lab estimated that only one more round would be needed.

@@ -5,8 +5,8 @@ use crate::random::Random;
 use crate::target::buffer::Buffer;
 use crate::target::{Slots, Target};
 
-/// If a target changes its input, each call gets its own copy of the input. The maximum size of all copies together, in
-/// bytes. Copies of this total size still fit into the second-level cache.
+/// If a target changes its input, each call in a window gets its own copy of the input. The maximum total size of these
+/// copies in bytes. Copies of this total size still fit into the second-level cache.
 const COPIES: usize = 256 << 10;
 
 /// Returns the maximum number of calls in one window on inputs of this class.
@@ -15,7 +15,7 @@ pub(crate) fn most(target: &mut Target, class: usize) -> u64 {
         return u64::MAX;
     }
     if target.run().prepared() {
-        // One input is prepared first, because the number of calls depends on how long the preparation takes.
+        // The code first prepares one input, because the maximum number of calls depends on the time of a preparation.
         let mut input = vec![0; target.length()];
         target.fill(class, &mut Random::new(0), &mut input);
         target.run().prepare(&input);
@@ -24,8 +24,8 @@ pub(crate) fn most(target: &mut Target, class: usize) -> u64 {
     room.min(target.run().most()) as u64
 }
 
-/// Measures `calls` calls in one window and returns the elapsed ticks. `calls` is at most the result of [`most`].
-/// `input` is copied into `buffer` before the clock starts.
+/// Measures a window of `calls` calls and returns the elapsed ticks. `calls` is at most the result of [`most`]. The
+/// function copies `input` to `buffer` before it starts the clock.
 pub(crate) fn ticks(target: &mut Target, clock: &dyn Clock, input: &[u8], buffer: &mut Buffer, calls: u64) -> u64 {
     let length = target.length();
     let run = target.run();

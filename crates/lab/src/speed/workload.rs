@@ -1,9 +1,10 @@
-//! Measures whole workloads and collects them in one table. The table contains the operations that a user waits for,
-//! the same operations in other programs, and limits: programs that do only the minimum of work for the same bytes.
+//! Measures whole workloads and shows the results in one table. The table contains the operations that a user waits
+//! for, the same operations in other programs, and limits. A limit is a program that does only the minimum of work for
+//! the same bytes.
 //!
-//! A workload is a data structure. The data structure contains an input, operations on the input, the ways to do the
-//! operations, and goals for the measured figures. A table is an [`Offer`] of workloads. [`measure`] runs every table
-//! in the same way.
+//! A workload is a data structure. A workload contains an input, operations on the input, the ways in which programs do
+//! the operations, and goals for the measured figures. A table is an [`Offer`] of workloads. [`measure`] measures the
+//! workloads of any table.
 //!
 //! ```
 //! use deadpan_lab::speed::workload::{Action, Goal, Operation, Subject, Way, Workload};
@@ -42,11 +43,11 @@ use crate::watch::Watch;
 
 /// The name of the variant in which the measured program runs on one core only.
 pub const ONE_CORE: &str = "one core";
-/// The name of the variant in which the measured program may use all cores. Target rates are compared with the variant
-/// for all cores.
+/// The name of the variant in which the measured program may use all cores. The lab compares target rates with this
+/// variant.
 pub const ALL_CORES: &str = "all cores";
 
-/// A workload: operations on one input, and the ways to do them.
+/// A workload: operations on one input, and the ways in which programs do the operations.
 #[derive(Clone, Debug)]
 pub struct Workload {
     /// The name. The more general part comes first: `file, key`.
@@ -55,22 +56,22 @@ pub struct Workload {
     pub subject: Subject,
     /// One operation, or an operation and its inverse.
     pub operations: Vec<Operation>,
-    /// The ways to do the operations, beginning with the way of the measured program. Ratios are relative to the first
+    /// The ways in which programs do the operations. The measured program comes first. Ratios are relative to the first
     /// row.
     pub ways: Vec<Way>,
     /// The names of the sets on which the workload runs. If the list is empty, the workload runs on all sets of its
     /// kind.
     pub sets: Vec<&'static str>,
-    /// The variant whose times are compared with the times of all other variants, round by round.
+    /// The lab compares the times of all other variants with the times of this variant, round by round.
     pub yardstick: Option<&'static str>,
-    /// The goals with which the figures of the workload are compared.
+    /// The lab compares the measured figures of the workload with these goals.
     pub goals: Vec<Goal>,
-    /// The number of rounds. If `None`, the set determines the number of rounds.
+    /// The number of rounds. If `None`, the number of rounds depends on the set.
     pub rounds: Option<usize>,
 }
 
 impl Workload {
-    /// Creates a workload on all sets of its kind, without a yardstick and without goals.
+    /// Creates a workload that runs on all sets of its kind, without a yardstick and without goals.
     #[must_use]
     pub fn new(name: &'static str, subject: Subject, operations: Vec<Operation>, ways: Vec<Way>) -> Self {
         Self { name, subject, operations, ways, sets: Vec::new(), yardstick: None, goals: Vec::new(), rounds: None }
@@ -82,13 +83,13 @@ impl Workload {
         Self { sets: sets.into(), ..self }
     }
 
-    /// Compares all times with the times of this variant.
+    /// Sets the yardstick: the variant with which the lab compares all times.
     #[must_use]
     pub fn beside(self, variant: &'static str) -> Self {
         Self { yardstick: Some(variant), ..self }
     }
 
-    /// Sets the number of rounds, for a workload that takes less time than others on its sets.
+    /// Sets the number of rounds, for a workload that takes less time than other workloads on the same sets.
     #[must_use]
     pub fn rounds(self, rounds: usize) -> Self {
         Self { rounds: Some(rounds), ..self }
@@ -102,7 +103,7 @@ impl Workload {
     }
 }
 
-/// The kind of input of a workload. The kind decides on which sets the workload runs.
+/// The kind of input of a workload. The kind of input determines the sets on which the workload runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A file.
@@ -113,8 +114,8 @@ pub enum Subject {
     Memory,
     /// No input. The output has the size of the set.
     Amount,
-    /// No input and no output. Such a workload belongs to no set. For a kernel without input and output, the rate is
-    /// the number of its operations per second.
+    /// No input and no output. Such a workload belongs to no set. For a kernel (a timed function) without input and
+    /// output, the rate is the number of its operations per second.
     Numbers,
 }
 
@@ -145,7 +146,8 @@ impl Operation {
 #[derive(Clone, Debug)]
 pub struct Way {
     /// The name of the variant. For other programs and limits, the name begins with the name of the program. If the
-    /// name is empty, the way belongs to the measured program, and its variants are [`ONE_CORE`] and [`ALL_CORES`].
+    /// name is empty, the way belongs to the measured program, and the names of its variants are [`ONE_CORE`] and
+    /// [`ALL_CORES`].
     pub name: &'static str,
     /// The role of this way in the table.
     pub role: Role,
@@ -157,10 +159,10 @@ pub struct Way {
     pub teardown: Option<&'static str>,
     /// A command line for `sh` that runs before each operation. The line is not timed.
     pub before: Option<&'static str>,
-    /// A command line for `sh` that checks the results of the first round. This check replaces the usual check, which
-    /// compares the output with the input.
+    /// A command line for `sh` that checks the results of the first round. The command line replaces the usual check,
+    /// which compares the output with the input.
     pub check: Option<&'static str>,
-    /// Whether this way runs on one core only.
+    /// Whether the program runs on one core only.
     pub alone: bool,
 }
 
@@ -169,13 +171,13 @@ impl Way {
         Self { name, role, actions, setup: None, teardown: None, before: None, check: None, alone: false }
     }
 
-    /// Creates the way of the measured program, which is measured on one core and on all cores.
+    /// Creates the way of the measured program. The lab measures it on one core and on all cores.
     #[must_use]
     pub fn own(actions: impl Into<Vec<Action>>) -> Self {
         Self::new("", Role::Own, actions.into())
     }
 
-    /// Creates one of several ways in which the measured program does the operations.
+    /// Creates one of several ways of the measured program.
     #[must_use]
     pub fn ours(name: &'static str, actions: impl Into<Vec<Action>>) -> Self {
         Self::new(name, Role::Own, actions.into())
@@ -193,7 +195,7 @@ impl Way {
         Self::new(name, Role::Peer, actions.into())
     }
 
-    /// Sets a command line that `sh` runs once before this way is measured, for example to create keys. The line is not
+    /// Sets a command line that `sh` runs once before the measurement, for example to create keys. The line is not
     /// timed.
     #[must_use]
     pub fn setup(self, line: &'static str) -> Self {
@@ -220,13 +222,14 @@ impl Way {
         Self { check: Some(line), ..self }
     }
 
-    /// Makes this way run on one core only.
+    /// Restricts the program to one core.
     #[must_use]
     pub fn alone(self) -> Self {
         Self { alone: true, ..self }
     }
 
-    /// Returns the name of the program that must be installed. This name is the first word of the way's name.
+    /// Returns the name of the program that must be installed. The first word of the way's name is the name of this
+    /// program.
     #[must_use]
     pub fn program(&self) -> &'static str {
         self.name.split([' ', ',']).next().unwrap_or_default()
@@ -245,23 +248,23 @@ pub enum Action {
     Run(&'static str),
     /// A line for `sh -c`.
     Shell(&'static str),
-    /// The name of a [`Kernel`]. The kernel runs in its own process, and only its work is timed.
+    /// The name of a [`Kernel`]. The kernel runs in its own process, but only the time of its work is measured.
     Kernel(&'static str),
-    /// A command line for `sh -c` that runs a kernel in another language. The kernel works on `{bytes}` bytes, and
-    /// writes the duration of this work in nanoseconds, without the preparation, to `{result}`. The kernel also checks
-    /// the result of its work.
+    /// A command line for `sh -c` that runs a kernel (a timed function) in another language. The kernel works on
+    /// `{bytes}` bytes. It writes the duration of this work in nanoseconds, without the preparation, to the file
+    /// `{result}`. The kernel also checks the result of its work.
     Told(&'static str),
 }
 
 /// Measures functions in this process. The arguments are the plan, the watch that may stop the measurement, and a
-/// function that shows rows. The result contains one row for each function, and notes. The measurement includes only
-/// functions whose name contains one of the names in `plan.only`.
+/// function that shows rows. The result contains one row for each function, and notes. The lab measures only functions
+/// whose name contains one of the texts in `plan.only`.
 pub type Functions = fn(&Plan, &mut dyn Watch, &mut dyn FnMut(&[GenerationRow])) -> Result<Measured, Trouble>;
 
-/// The rows of functions, and notes about the rows.
+/// The rows of the table for functions, and notes about these rows.
 pub type Measured = (Vec<GenerationRow>, Vec<String>);
 
-/// A table: its workloads, its functions, and the kernels that the workloads need.
+/// The content of a table: its workloads, its functions, and the kernels that the workloads use.
 #[derive(Clone, Debug, Default)]
 pub struct Offer {
     /// The title of the page.
@@ -272,12 +275,12 @@ pub struct Offer {
     pub sets: Vec<Set>,
     /// The workloads, in the order of the table.
     pub workloads: Vec<Workload>,
-    /// The kernels that the workloads name.
+    /// The kernels whose names the workloads contain.
     pub kernels: Vec<Kernel>,
     /// Functions that are measured after the workloads.
     pub functions: Option<Functions>,
-    /// The goals with which the figures of the functions are compared.
+    /// The lab compares the measured figures of the functions with these goals.
     pub goals: Vec<Goal>,
-    /// Lines for `sh`, each of which prints a note for the page: versions of programs, facts about the disk.
+    /// Command lines for `sh`. Each prints a note for the page, such as the version of a program.
     pub facts: Vec<&'static str>,
 }

@@ -1,12 +1,12 @@
-//! Control functions. Each control function leaks in exactly one way, or does not leak. With the control functions, the
-//! lab tests whether traces and taint checks find all leaks that they must find, and nothing else.
+//! Control functions. Each control function leaks in exactly one way, or does not leak. The lab uses control functions
+//! to test whether traces and taint checks report exactly the leaks that they must report.
 
 use std::hint::black_box;
 
 use crate::imp::control as vector;
 use crate::random::Random;
 
-/// The result of one control function in one layer.
+/// The result of one layer of tests for one control function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlResult {
     /// The control's name.
@@ -19,13 +19,13 @@ pub struct ControlResult {
     /// Whether the layer reported the control function as a leak. `None` if the control function could not run on this
     /// machine.
     pub caught: Option<bool>,
-    /// The layer's finding, or the reason why the control function could not run.
+    /// The leak that the layer reported, or the reason why the control function could not run.
     pub detail: String,
 }
 
 impl ControlResult {
-    /// Returns whether the layer did the right thing: it reported the control function if and only if it must report
-    /// it. Returns `None` if the control function could not run on this machine.
+    /// Returns whether the layer reported the control function if and only if it had to. Returns `None` if the control
+    /// function could not run on this machine.
     #[must_use]
     pub fn passed(&self) -> Option<bool> {
         self.caught.map(|caught| caught == self.must_be_caught)
@@ -54,7 +54,7 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Returns the input with the number `index`. Several inputs together show the leak.
+    /// Returns an input that depends on the number `index`. Only several inputs together show the leak.
     pub(crate) fn input(&self, index: usize, random: &mut Random) -> Vec<u8> {
         let mut input = vec![0; self.length];
         (self.fill)(index, random, &mut input);
@@ -147,7 +147,7 @@ pub fn early_exit(input: &[u8]) -> bool {
     true
 }
 
-/// Compares the two halves of the input in steps of 64 bytes with AVX-512, and stops at the first difference. Returns
+/// Compares the two halves of the input in blocks of 64 bytes with AVX-512, and stops at the first difference. Returns
 /// `None` if the processor lacks AVX-512.
 #[must_use]
 pub fn early_exit_512(input: &[u8]) -> Option<bool> {
@@ -171,14 +171,14 @@ pub fn lookup(secret: u8) -> u8 {
     black_box(&TABLE)[usize::from(secret)]
 }
 
-/// Reads a table at eight secret indexes with one instruction. Returns `None` if the processor lacks AVX2.
+/// Reads eight table entries at secret indexes with one instruction. Returns `None` if the processor lacks AVX2.
 #[must_use]
 pub fn gather(secret: &[u8]) -> Option<u32> {
     static TABLE: [u32; 256] = [0x0101_0101; 256];
     vector::gather(black_box(&TABLE), secret)
 }
 
-/// Divides by a secret. All divisors are so large that the processor cannot use its faster method for small numbers.
+/// Divides by a secret. All divisors are so large that the processor cannot use its faster method for small divisors.
 #[inline(never)]
 #[must_use]
 pub fn divide(secret: &[u8]) -> u64 {
@@ -187,7 +187,7 @@ pub fn divide(secret: &[u8]) -> u64 {
     black_box(u64::MAX - 58) / divisor
 }
 
-/// Compares the two halves of the input without a branch.
+/// Compares the two halves of the input without a branch on their bytes.
 #[inline(never)]
 #[must_use]
 pub fn equal(input: &[u8]) -> u8 {
@@ -222,7 +222,7 @@ fn any(_: usize, random: &mut Random, input: &mut [u8]) {
     random.fill(input);
 }
 
-/// Fills the input with two halves that differ in one byte. The position of that byte depends on `index`.
+/// Fills the input so that its two halves differ in one byte. The position of that byte depends on `index`.
 fn halves(index: usize, random: &mut Random, input: &mut [u8]) {
     let (left, right) = input.split_at_mut(input.len() / 2);
     random.fill(left);

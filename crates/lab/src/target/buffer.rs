@@ -5,22 +5,22 @@ use std::hint::black_box;
 
 use crate::random::Random;
 
-/// The size of a page in bytes. The buffer moves only within one page, because the positions in the caches repeat from
-/// page to page.
+/// The size of a page in bytes. The buffer moves only within one page, because the mapping from addresses to positions
+/// in the caches repeats with each page.
 pub(crate) const PAGE: usize = 4096;
 
-/// A buffer that moves between measurements. Because of the moves, the alignment of the data and their position in the
-/// caches are random. Without the moves, the alignment and the position would be the same for all measurements.
+/// A buffer that moves between measurements. Therefore the alignment of the data and their position in the caches are
+/// random. Without the moves, the alignment and the position would be the same for all measurements.
 ///
-/// All functions of a race share one buffer, because the time of the same code can differ by several percent for two
-/// buffers at different addresses.
+/// All functions of a race (a speed comparison) share one buffer, because the times of the same code on two buffers can
+/// differ by several percent.
 pub(crate) struct Buffer {
     memory: Vec<u8>,
     past: usize,
 }
 
 impl Buffer {
-    /// The alignment of inputs in bytes, which is the alignment of memory from an allocator. A function may rely on
+    /// The alignment of inputs in bytes, which equals the alignment of memory from an allocator. A function may rely on
     /// this alignment.
     pub(crate) const ALIGN: usize = 16;
     /// The size of a cache line in bytes.
@@ -30,7 +30,7 @@ impl Buffer {
         Self { memory: Vec::new(), past: 0 }
     }
 
-    /// Moves the buffer's data to another offset in the page. The offset is a multiple of `align`.
+    /// Moves the data to another random offset in the page. The offset is a multiple of `align`.
     pub(crate) fn relocate(&mut self, align: usize, random: &mut Random) {
         self.past = random.below((PAGE / align) as u64) as usize * align;
     }
@@ -44,11 +44,11 @@ impl Buffer {
     }
 }
 
-/// The number of different stack depths at which measurements run.
+/// Each measurement runs at one of this number of stack depths.
 pub(crate) const DEPTHS: u64 = 128;
 
-/// Calls `run` after making the stack deeper by `levels` frames. The size of a frame is a multiple of 16 bytes, as the
-/// ABI requires.
+/// Calls `run` after adding `levels` frames to the stack. The size of a frame is a multiple of 16 bytes, as the ABI
+/// requires.
 #[inline(never)]
 pub(crate) fn deeper(levels: u32, run: &mut dyn FnMut()) {
     let mut frame = [levels; 4];

@@ -1,14 +1,14 @@
 //! Functions whose inputs are values of any type. The lab makes these values before the clock starts.
 //!
-//! The batches, the traces and the taint checks handle an input as bytes. For a prepared function, these bytes are a
-//! [`Draft`]: the class, and the seed of the random numbers from which the lab makes the value. If calls change the
+//! Batches, traces and taint checks represent each input as bytes. For a prepared function, these bytes are a
+//! [`Draft`]: the class, and the seed for the random numbers from which the lab makes the value. If calls change the
 //! value, the lab can therefore make the same value again for each call.
 //!
-//! The time of a measurement must not depend on which class was prepared last. The lab therefore makes the values in
-//! groups and in random order, and makes no value between the two measurements of a pair. For the measurement, the lab
-//! moves each value into the same slot, and the function reads the value there. No value is dropped until the whole
-//! group has been measured. Heap memory that a value owns stays at the address where the preparation allocated it.
-//! Because of the random order, both classes get the same heap addresses on average.
+//! The time of a measurement must not depend on the class of the value that was prepared last. The lab therefore makes
+//! the values in groups and in random order, and makes no value between the two measurements of a pair. The lab moves
+//! the value of each measurement into the same slot, and the function reads the value there. The lab drops no value
+//! before all values of the group have been measured. Heap memory that a value owns stays at the address where
+//! `prepare` allocated it. Because of the random order, both classes get the same heap addresses on average.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -20,20 +20,20 @@ use crate::clock::Clock;
 use crate::imp::counter::settle;
 use crate::random::Random;
 
-/// The maximum number of inputs that the lab prepares at once.
+/// The maximum number of inputs that the lab prepares before it measures them.
 const GROUP: usize = 32;
 /// The approximate maximum time for the preparation of a group, in seconds. This limit also limits the memory of large
 /// values, because making a large value takes a long time. A group has at least one pair.
 const GROUP_SECONDS: f64 = 10e-3;
-/// Maximum number of calls in a measurement of a function that changes its input. Each call gets its own value.
+/// Maximum number of calls in one measurement, for functions that change their input. Each call gets its own value.
 const CHANGED: usize = 64;
 
-/// The bytes that stand for a prepared input: the class, and the seed of its random numbers.
+/// The bytes that represent a prepared input: the class, and the seed of its random numbers.
 pub(crate) struct Draft;
 
 impl Draft {
     pub(crate) const LENGTH: usize = 16;
-    /// The number of bytes before the seed.
+    /// The seed follows after this number of bytes.
     pub(crate) const CLASS: usize = 8;
 
     pub(crate) fn write(class: usize, random: &mut Random, draft: &mut [u8]) {
@@ -47,12 +47,12 @@ impl Draft {
     }
 }
 
-/// `CHANGES` says whether the function changes its input.
+/// `CHANGES` is true if the function changes its input.
 pub(crate) struct Prepared<T, R, P, F, const CHANGES: bool> {
     classes: Vec<String>,
     prepare: P,
     function: F,
-    /// The positions at which the value can be during a measurement. Together, the places fill a page. Each batch uses
+    /// The possible positions of the value during a measurement. Together, the places fill a page. Each batch uses
     /// another place.
     slots: Vec<Option<T>>,
     /// The values of a group, in the order in which they are measured.
@@ -80,8 +80,8 @@ where
         value
     }
 
-    /// Returns the index of the slot that corresponds to the buffer's offset in its page. There is room for `copies`
-    /// values, beginning at this slot.
+    /// Returns the index of the slot that corresponds to the current offset of the buffer in its page. From this slot
+    /// on, there are at least `copies` slots.
     fn place(&mut self, buffer: &[u8], copies: usize) -> usize {
         let places = (PAGE / size_of::<Option<T>>().max(1)).max(1);
         if self.slots.len() < places + copies {
@@ -90,7 +90,7 @@ where
         buffer.as_ptr().addr() % PAGE * places / PAGE
     }
 
-    /// Makes the values of a group in random order, and makes `copies` copies of each value.
+    /// Makes the values of a group in random order. Makes `copies` equal values for each input.
     fn fill(&mut self, drafts: &[u8], copies: usize) {
         let count = drafts.len() / Draft::LENGTH;
         let mut order: Vec<usize> = (0..count).collect();

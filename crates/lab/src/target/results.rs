@@ -1,5 +1,5 @@
-//! Keeps the results of a measurement's calls. The lab drops the results after the clock has stopped, because the time
-//! for freeing memory does not belong to the function.
+//! Stores the results of the calls during a measurement. The lab drops the results after the clock has stopped, because
+//! the time for freeing memory does not belong to the function.
 
 use std::hint::black_box;
 use std::mem::{forget, needs_drop};
@@ -7,10 +7,10 @@ use std::mem::{forget, needs_drop};
 use crate::clock::Clock;
 
 /// The maximum number of results that are kept at the same time. Only results that own memory or other resources are
-/// kept. Functions with such results are rarely so fast that a measurement needs more calls than this number.
+/// kept. Functions with such results are usually slow, so a measurement rarely needs more calls than this number.
 pub(crate) const KEPT: usize = 256;
-/// The minimum time of a part in [`Results::many`], in ticks. The number of calls in a part grows until the part takes
-/// this time.
+/// The minimum time, in ticks, between two readings of the clock in [`Results::many`]. The number of calls between two
+/// readings grows until the calls take this time.
 const PART: u64 = 20_000;
 
 pub(crate) struct Results<R> {
@@ -40,7 +40,7 @@ impl<R> Results<R> {
     pub(crate) fn keep(&mut self, index: usize, result: R) {
         let result = black_box(result);
         if needs_drop::<R>() {
-            // The slot is empty. Without `forget`, the measured code would contain code that drops a result.
+            // The slot is empty. With `forget`, the measured code contains no code for dropping a result.
             forget(self.slots[index].replace(result));
         }
     }
@@ -53,9 +53,10 @@ impl<R> Results<R> {
         }
     }
 
-    /// Makes `calls` calls, and returns the sum of the ticks. The clock stops while the method drops results. The
-    /// number of calls between two such pauses grows until the time of reading the clock no longer matters. For a slow
-    /// function, whose results may be large, the method therefore stores only one result at a time.
+    /// Makes `calls` calls and returns their total time in ticks. The method stops the clock while it drops results.
+    /// The number of calls between two stops of the clock grows until the time for reading the clock is negligible. For
+    /// a slow function, the method therefore stores only one result at a time. The results of slow functions may be
+    /// large.
     pub(crate) fn many(&mut self, clock: &dyn Clock, calls: u64, mut call: impl FnMut() -> R) -> u64 {
         let (mut left, mut ticks) = (calls, 0);
         while left > 0 {

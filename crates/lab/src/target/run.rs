@@ -1,8 +1,8 @@
-//! The measuring loops. The compiler generates one measuring loop for each target, which contains the target's
-//! function. All classes use this machine code. Two measurements therefore differ only in the bytes of the buffer.
+//! The measuring loops. For each target, the compiler generates one measuring loop that contains the target's function.
+//! All classes use this machine code. Two measurements therefore differ only in the bytes of the input.
 //!
-//! If a measurement makes several calls, each call finishes before the next call begins. Overlapping calls would affect
-//! each other through the stack and the branch predictors. With overlapping calls, even a branch-free comparison would
+//! If a measurement makes several calls, each call finishes before the next call begins. If calls overlapped, they
+//! would affect each other through the stack and the branch predictors. Then even a comparison without branches would
 //! take different times for equal inputs and for different inputs.
 
 use std::sync::atomic::{Ordering, fence};
@@ -12,7 +12,7 @@ use super::results::Results;
 use crate::clock::Clock;
 use crate::imp::counter::settle;
 
-/// Describes the measurements to take in one series.
+/// The inputs and settings for a series of measurements.
 pub(crate) struct Slots<'s> {
     /// The inputs, one after the other.
     pub(crate) inputs: &'s [u8],
@@ -20,13 +20,13 @@ pub(crate) struct Slots<'s> {
     pub(crate) length: usize,
     /// Number of calls in one measurement.
     pub(crate) repeats: usize,
-    /// The delay before each measurement, in iterations of the delay loop. The delays are random, so a measurement may
-    /// start at any phase of a step of the clock.
+    /// The delay before each measurement, in iterations of the delay loop. The delays are random, so that each
+    /// measurement starts at a random time within a step of the clock.
     pub(crate) dither: &'s [u32],
     /// The delay inside each measurement, after the calls, in iterations of the delay loop. The slice is empty if there
     /// are no delays.
     pub(crate) delays: &'s [u32],
-    /// The number of additional frames on the stack.
+    /// The number of frames by which the stack is deeper than usual.
     pub(crate) depth: u32,
     /// The buffer to which the loop copies each input. The buffer has room for `repeats` copies.
     pub(crate) buffer: &'s mut [u8],
@@ -56,8 +56,8 @@ pub(crate) trait Run {
         usize::MAX
     }
 
-    /// Returns the mean time, in seconds, that the preparation of an input has taken so far. If the inputs are bytes,
-    /// the time is zero.
+    /// Returns the mean time, in seconds, of all preparations of an input so far. If the inputs are bytes, the time is
+    /// zero.
     fn preparation(&self) -> f64 {
         0.0
     }
@@ -68,9 +68,9 @@ pub(crate) trait Run {
     }
 }
 
-/// The parts of a measurement that depend on the kind of the function.
+/// The parts of a measurement that differ between the kinds of functions.
 pub(crate) trait Calls {
-    /// Moves the input with this index to the place where the function reads it. The measuring loop calls this method
+    /// Moves the input with this index to the address where the function reads it. The measuring loop calls this method
     /// before the clock starts.
     fn place(&mut self, index: usize, input: &[u8], buffer: &mut [u8]);
 

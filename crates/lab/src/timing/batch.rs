@@ -1,16 +1,16 @@
 //! Measures batches. A batch is a group of pairs of measurements. A pair has one measurement of each class, and a
 //! random bit decides which class comes first.
 //!
-//! Each batch uses another place of the buffer and another depth of the stack, so that a result does not depend on one
-//! alignment.
+//! Each batch uses another position in the buffer and another depth of the stack, so that a result does not depend on
+//! one alignment.
 //!
-//! There are two kinds of batches. In a *plain* batch, a time is the time that the clock shows. Plain times vary least,
-//! so the test for a difference uses plain times. However, a clock that moves in steps distorts the quantiles of plain
-//! times: if the call's time changes by half a step, some quantiles change by a whole step and other quantiles do not
-//! change. In a *dithered* batch, each measurement ends with a random delay, and the length of the delay is subtracted
-//! from the time. With this subtraction, the distribution of the clock's error is the same for every duration of a call
-//! (subtractive dither). If the call's time changes, every quantile therefore changes by the same amount. The intervals
-//! use dithered times.
+//! There are two kinds of batches. In a *plain* batch, each time is the value that the clock measured. Plain times vary
+//! least, so the test for a difference uses plain times. However, a clock with long steps distorts the quantiles of
+//! plain times. If the call's time changes by half a step, some quantiles change by a whole step and other quantiles do
+//! not change. In a *dithered* batch, each measurement ends with a random delay, and the length of the delay is
+//! subtracted from the time. After this subtraction, the error of the clock has the same distribution for every
+//! duration of a call (subtractive dither). If the call's time changes, every quantile therefore changes by the same
+//! amount. The intervals use dithered times.
 
 use super::Scale;
 use crate::clock::Clock;
@@ -18,7 +18,8 @@ use crate::random::Random;
 use crate::target::buffer::{Buffer, DEPTHS};
 use crate::target::{Run, Slots};
 
-/// The number of input bytes that are generated at once. This number of input bytes fits into the second-level cache.
+/// The number of input bytes that the batcher generates together. These bytes fit into the processor's second-level
+/// cache.
 const POOL: usize = 256 * 1024;
 
 /// Takes batches of one function. The batcher allocates its buffers once and uses the same buffers for each batch.
@@ -43,7 +44,8 @@ pub(crate) struct Order<'o> {
     pub(crate) pairs: usize,
     /// Number of calls in one measurement.
     pub(crate) repeats: usize,
-    /// The iterations of the delay loop for the first class and for the second class, in addition to the random delay.
+    /// The delays for the first and for the second class, in iterations of the delay loop, in addition to the random
+    /// delay.
     pub(crate) delays: [u32; 2],
     pub(crate) dithered: bool,
     /// The properties of the clock.
@@ -67,7 +69,7 @@ impl Batcher {
     }
 
     /// Measures a batch and appends the times of each class to `out`, in ticks and without the random delays. `fill`
-    /// writes an input. If the first argument of `fill` is true, the input is an input of the second class.
+    /// writes an input. If the first argument of `fill` is true, `fill` writes an input of the second class.
     pub(crate) fn take(
         &mut self,
         run: &mut dyn Run,
@@ -101,8 +103,8 @@ impl Batcher {
             );
             let turn = order.scale.turn();
             let mut time = |ticks: u64, delay: u32| {
-                // The delay loop can only wait for a whole number of iterations. The subtracted delay therefore gets a
-                // random part of an iteration, which fills the gaps between the possible delays.
+                // The delay loop can only wait for a whole number of iterations. To fill the gaps between the possible
+                // delays, the code adds a random part of an iteration to the delay that it subtracts.
                 let part = if order.dithered { f64::from(delay) + random.fraction() - 0.5 } else { 0.0 };
                 (ticks as f64 - part * turn) as f32
             };

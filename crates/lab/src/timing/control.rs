@@ -44,7 +44,7 @@ impl Leaky {
         right[self.bytes - 1 - self.spared] ^= u8::from(second);
     }
 
-    /// Returns the iterations of the delay loop that take as long as `repeats` comparisons of this input.
+    /// Returns the number of iterations of the delay loop that take as long as `repeats` comparisons of this input.
     fn turns(&self, input: &[u8], repeats: usize) -> u32 {
         let (left, right) = input.split_at(self.bytes);
         let same = left.iter().zip(right).take_while(|(left, right)| left == right).count();

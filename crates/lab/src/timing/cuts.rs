@@ -4,7 +4,7 @@
 use crate::record::Found;
 
 /// The number of statistics in a score: first the statistics at the cut points, and then two winsorized means. A
-/// constant width lets the compiler keep a score in vector registers.
+/// constant number lets the compiler keep a score in vector registers.
 pub(crate) const WIDTH: usize = 24;
 /// The number of winsorized means in a score.
 const MEANS: usize = 2;
@@ -21,10 +21,10 @@ pub(crate) type Score = [f32; WIDTH];
 #[derive(Clone, Debug)]
 pub(crate) struct Cuts {
     points: Vec<f32>,
-    /// For each cut point, the share of the calls up to the point. The additional points next to the median have no
-    /// entry in this list.
+    /// For each cut point, the share of the calls that do not take longer than the cut point. The list has no entries
+    /// for the additional cut points next to the median.
     levels: Vec<f64>,
-    /// The caps: the 90 % quantile and the 99 % quantile, each plus one step of the clock.
+    /// The caps: the 90 % quantile and the 99 % quantile, each plus one clock step.
     caps: [f32; MEANS],
 }
 
@@ -35,8 +35,8 @@ impl Cuts {
         let at = |level: f64| times[((times.len() - 1) as f64 * level).round() as usize];
         let (mut points, mut levels): (Vec<f32>, Vec<f64>) = Default::default();
         for level in LEVELS {
-            // If several levels have the same time, only the last of these levels is correct, because the cut point
-            // counts all calls up to this time.
+            // If the quantiles of several levels are equal, only the last of these levels is kept, because the cut
+            // point counts all calls up to this time.
             if points.last() == Some(&at(level)) {
                 levels.pop();
             } else {
@@ -55,12 +55,13 @@ impl Cuts {
                 }
             }
         }
-        // Each cap is one step of the clock above its quantile. For this reason, the winsorized mean can change even if
-        // the times hardly vary.
+        // Each cap is one clock step above its quantile. For this reason, the winsorized mean can change even if the
+        // times hardly vary.
         Self { points, levels, caps: [at(0.90), at(0.99)].map(|cap| cap + step) }
     }
 
-    /// Describes the statistic at `place` of a score. `sign` is the sign of the statistic's sum over the batches.
+    /// Describes the statistic at the index `place` of a score. `sign` is the sign of the statistic's sum over the
+    /// batches.
     pub(crate) fn found(&self, place: usize, sign: f32) -> Found {
         if let Some(mean) = place.checked_sub(WIDTH - MEANS) {
             let what = format!("a longer mean, with times capped at the {} % quantile,", ["90", "99"][mean]);
@@ -70,7 +71,7 @@ impl Cuts {
             || "more calls beyond a time near the median".to_owned(),
             |level| format!("more calls beyond the {} % quantile", (level * 1000.0).round() / 10.0),
         );
-        // A score counts the calls up to the point, so a smaller count means slower calls.
+        // A score counts the calls that are not slower than the cut point, so a smaller count means slower calls.
         Found { what, second: sign < 0.0 }
     }
 
@@ -112,7 +113,7 @@ mod tests {
         assert_eq!(found(15, -7.0), Found { what: "more calls beyond the 99.9 % quantile".to_owned(), second: true });
         assert!(!found(15, 7.0).second && found(WIDTH - 1, 7.0).second);
         assert!(found(WIDTH - 1, 7.0).what.contains("99 %") && found(16, 1.0).what.contains("near the median"));
-        // Half of the times are equal. The cut point at the repeated time counts all calls up to this time.
+        // Half of the times are equal. The cut point at 500 therefore counts all these equal times.
         let cuts = Cuts::new(&mut (0_u16..1000).map(|time| f32::from(time.max(500))).collect::<Vec<_>>(), 1.0);
         assert!(cuts.found(0, 1.0).what.contains("50 %") && cuts.found(1, 1.0).what.contains("60 %"));
     }

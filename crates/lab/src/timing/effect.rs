@@ -7,17 +7,17 @@ use crate::record::{Effect, Interval};
 
 /// The quantiles whose differences are reported. The quantiles above [`BODY`] describe only few calls.
 pub(crate) const QUANTILES: [f64; 11] = [0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.98, 0.99, 0.995, 0.999];
-/// For quantiles up to this one, the tolerance is Δ itself.
+/// For quantiles up to `BODY`, the tolerance is Δ itself.
 pub(crate) const BODY: f64 = 0.95;
-/// For each mean, the share of the calls that the mean describes. The share begins at the fastest call of each class.
+/// For each mean, the share of the calls from which the mean is computed. These calls are the fastest calls of each
+/// class.
 const MEANS: [f64; 2] = [0.90, 0.99];
-/// The number of statistics: first the means, and then the quantiles.
 pub(crate) const STATISTICS: usize = MEANS.len() + QUANTILES.len();
 /// The number of intervals that are valid at the same time: the intervals of the statistics, and the interval of the
 /// raw mean.
 const INTERVALS: f64 = STATISTICS as f64 + 1.0;
 /// The maximum number of groups. A longer run has more batches in each group. If there are many groups, the intervals
-/// by rank depend mainly on groups from times without disturbances of the machine.
+/// by rank depend mainly on the groups that were measured while nothing disturbed the machine.
 const GROUPS: usize = 1024;
 /// Maximum number of points in a series for charts.
 const SERIES: usize = 64;
@@ -57,7 +57,7 @@ pub(crate) fn tolerance(index: usize, delta: f64) -> f64 {
     index.checked_sub(2).map_or(delta, |place| delta * ((1.0 - BODY) / (1.0 - QUANTILES[place])).max(1.0))
 }
 
-/// Returns the share of the calls that the statistic at `index` describes. The share begins at the fastest call.
+/// Returns the share of the calls that the statistic at `index` describes. The share consists of the fastest calls.
 fn share(index: usize) -> f64 {
     index.checked_sub(2).map_or_else(|| MEANS[index], |place| QUANTILES[place])
 }
@@ -69,8 +69,8 @@ fn is_tail(index: usize) -> bool {
 
 impl Groups {
     /// Computes the differences from the times, which are in the order of measurement. A batch has `batch` pairs. A
-    /// statistic that has too few data gets no groups. A gap between two modes counts if the gap is wider than `delta`
-    /// ticks.
+    /// statistic that has too few data gets no groups. A gap between two modes is ignored if it is at most `delta`
+    /// ticks wide.
     pub(crate) fn new(a: &[f32], b: &[f32], batch: usize, delta: f64) -> Self {
         let batches = a.len() / batch;
         let counts: Vec<usize> = (0..=STATISTICS)
@@ -138,8 +138,9 @@ impl Groups {
         interval(&self.columns[STATISTICS], alpha / INTERVALS).scaled(scale.per_call(1.0))
     }
 
-    /// Returns the difference per call of each statistic, and of the raw mean as the last entry. Each single interval
-    /// contains the true difference with probability 1 − `alpha`. The entry of a statistic without data is `None`.
+    /// Returns the difference per call of each statistic, followed by the difference of the raw mean. Each single
+    /// interval contains the true difference with probability 1 − `alpha`. The entry of a statistic without data is
+    /// `None`.
     pub(crate) fn single(&self, alpha: f64, scale: &Scale) -> Vec<Option<Interval>> {
         let known = |&index: &usize| !self.columns[index].is_empty();
         let one = |index: usize| self.interval(index, alpha).scaled(scale.per_call(1.0));
@@ -178,9 +179,9 @@ impl Groups {
     }
 }
 
-/// Returns whether `batches` are enough for a test at `level`. With n batches, no p-value is less than 2 / 2ⁿ. The
-/// smallest possible p-value must be at most a tenth of the level. Otherwise, most of the run's power would depend on
-/// the last possible flip.
+/// Returns whether `batches` batches are enough for a test at the significance level `level`. With n batches, no
+/// p-value is less than 2 / 2ⁿ. The smallest possible p-value must be at most a tenth of the level. Otherwise, the test
+/// would detect a leak only if almost no sign flip gave a result as extreme as the data.
 pub(crate) fn enough(batches: usize, level: f64) -> bool {
     0.5_f64.powi(batches.min(1000) as i32 - 1) <= level / 10.0
 }
@@ -334,7 +335,7 @@ mod tests {
         assert_eq!(ranked(&values, 0.021).lower, 1.0);
     }
 
-    /// Creates groups from `batches` batches. Each batch has 256 times around 1000. The times of the second side are
+    /// Creates groups from `batches` batches. Each batch has 256 times around 1000. The times of the second class are
     /// longer by `shift`.
     fn groups(batches: usize, shift: f64) -> Groups {
         let mut random = Random::new(3);

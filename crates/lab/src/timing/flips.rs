@@ -9,7 +9,7 @@
 use super::cuts::{Score, WIDTH};
 use crate::random::Random;
 
-/// The test stops after this number of random flips whose result is at least as extreme as the data. At this point, the
+/// The test stops when this number of random flips gave a result at least as extreme as the data. At this point, the
 /// p-value is known precisely enough (Besag and Clifford 1991). If the data show no difference, the test reaches this
 /// number after a few flips.
 const ENOUGH: u32 = 20;

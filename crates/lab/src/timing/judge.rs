@@ -13,19 +13,21 @@ pub(crate) struct Facts {
     /// Number of pairs of measurements.
     pub(crate) pairs: usize,
     pub(crate) controls: Controls,
-    /// The clock's step in nanoseconds, divided by the number of calls in a measurement.
+    /// The resolution of the clock in nanoseconds, divided by the number of calls in a measurement.
     pub(crate) step_ns: f64,
 }
 
-/// Usually, the statistics up to the first share of the calls decide the verdict. Quantiles above this share are
-/// reported with the precision that the run happens to reach. If the machine disturbs so many calls that more data
-/// would not help in the remaining time, the statistics up to the next share decide, and the verdict names this share.
+/// Shares of the fastest calls. Usually, the verdict depends only on the statistics up to the first share. Quantiles
+/// above this share are reported even if their intervals are wide. If the machine disturbs so many calls that more data
+/// would not help in the remaining time, the verdict depends only on the statistics up to the next share, and names
+/// this share.
 pub(crate) const DECIDING: [f64; 3] = [MOST_CALLS, BODY, 0.90];
 pub(crate) const MOST_CALLS: f64 = 0.99;
 
-/// Two shares of a run's time limit. Before the first share is over, the run waits until the intervals of all quantiles
-/// are narrow enough. Before the second share is over, the run waits only for the quantiles up to [`MOST_CALLS`]. After
-/// the second share, the run waits only for the quantiles up to [`BODY`].
+/// Two shares of a run's time limit. Until the run has used the first share, it ends only if the intervals of all
+/// quantiles are narrow enough. Until the run has used the second share, it ends only if the intervals of the quantiles
+/// up to [`MOST_CALLS`] are narrow enough. After the second share, the run ends if the intervals of the quantiles up to
+/// [`BODY`] are narrow enough.
 const PATIENCE: [f64; 2] = [0.25, 0.4];
 
 /// For a run that has used the share `spent` of its time, returns whether enough intervals are inside their tolerances.
@@ -65,9 +67,9 @@ pub(crate) fn beyond(effects: &[Effect], raw_mean: &Interval, delta: f64) -> boo
     all.any(|difference| difference.lower > delta || difference.upper < -delta)
 }
 
-/// Returns the largest differences that the intervals allow. The first bound is for statistics up to the share `body`
-/// of the calls, and the second bound is for the other statistics. The second bound is never less than the clock's
-/// step, because the dither of a coarse clock smooths the slowest calls over a step.
+/// Returns the largest differences that the intervals allow. The first bound is for statistics of at most the share
+/// `body` of the calls, and the second bound is for the other statistics. The second bound is never less than the
+/// clock's resolution, because the random delays spread the slowest calls over one clock step.
 pub(crate) fn bounds(facts: &Facts, body: f64) -> [f64; 2] {
     let Facts { effects, step_ns, .. } = facts;
     [(false, 0.0), (true, *step_ns)].map(|(tail, least)| {
@@ -76,14 +78,15 @@ pub(crate) fn bounds(facts: &Facts, body: f64) -> [f64; 2] {
     })
 }
 
-/// If statistics up to the share `up_to` decide the verdict, returns the share of the calls to which the first bound
-/// applies.
+/// Returns the share of the calls to which the first bound applies, if the verdict depends on the statistics up to the
+/// share `up_to`.
 pub(crate) fn body(up_to: f64) -> f64 {
     up_to.min(BODY)
 }
 
-/// Checks the intervals and the controls, and returns the resulting verdict. Only statistics up to the share `up_to` of
-/// the calls decide the verdict. If the intervals are the reason for the verdict, the returned reason is empty.
+/// Checks the intervals and the controls, and returns the resulting verdict. The verdict depends only on statistics of
+/// at most the share `up_to` of the calls. If the intervals are the reason for the verdict, the returned reason is
+/// empty.
 pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, up_to: f64) -> (Verdict, String) {
     let controls = &facts.controls;
     match found {
@@ -106,8 +109,8 @@ pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, up_to: f64)
 }
 
 /// Returns the number of additional pairs after which every interval is completely inside or completely outside of its
-/// tolerance, if the estimates do not change. Returns `None` if an estimate that excludes zero is equal to its
-/// tolerance. Only statistics up to the share `up_to` of the calls are considered.
+/// tolerance, if the estimates do not change. Returns `None` if an estimate is equal to its tolerance, and its interval
+/// does not contain zero. The function considers only statistics of at most the share `up_to` of the calls.
 pub(crate) fn more_pairs(facts: &Facts, up_to: f64) -> Option<u64> {
     let pairs = facts.pairs as f64;
     let mut most = 0.0_f64;
@@ -115,8 +118,8 @@ pub(crate) fn more_pairs(facts: &Facts, up_to: f64) -> Option<u64> {
         let half = (effect.difference.upper - effect.difference.lower) / 2.0;
         let mut room = (effect.tolerance_ns - effect.difference.estimate.abs()).abs();
         if effect.difference.covers(0.0) {
-            // The estimate may be mere noise. Without this minimum, an estimate near the tolerance would lead to far
-            // too many pairs.
+            // The estimate may be mere noise. Without the minimum of half the tolerance, an estimate near the tolerance
+            // would lead to far too many pairs.
             room = room.max(effect.tolerance_ns / 2.0);
         }
         if room <= 0.0 {

@@ -25,10 +25,9 @@ pub(crate) use outcome::PairOutcome;
 const MUST_BE_FOUND: f64 = 0.01;
 /// The control that compares a class with itself fails if the test finds a difference at this significance level.
 const MUST_NOT_FIRE: f64 = 0.001;
-/// The number of evaluations of the fresh data. For each evaluation, there are twice as many batches as for the
-/// evaluation before. For the first evaluation, there is a quarter of the batches with which the difference was found.
-/// A quarter is enough, because the test on fresh data uses one statistic, and the first test used two dozen
-/// statistics.
+/// The number of evaluations of the fresh data. Each evaluation uses twice as many batches as the evaluation before.
+/// The first evaluation uses a quarter of the number of batches in which the difference was found. A quarter is enough,
+/// because the test on fresh data checks only one statistic, but the first test checked two dozen statistics.
 const AGAIN: u32 = 4;
 /// The minimum number of batches for the first evaluation of the fresh data. With 12 batches, the probability that all
 /// batches differ in one given direction by chance is 2⁻¹².
@@ -72,7 +71,7 @@ pub(crate) struct Lane {
     /// The maximum time for this pair of classes, in seconds. This time includes the computations between the
     /// measurements.
     allowed: f64,
-    /// Whether the test found a difference and did not confirm it on fresh data.
+    /// Whether the test found a difference that fresh data did not confirm.
     refuted: bool,
 }
 
@@ -85,7 +84,7 @@ impl Lane {
         let leaky = Leaky::like(scale);
         let (length, changes) = (bench.target.length(), bench.target.run().changes());
         // The control's delay is 2 Δ, because a run that rules out differences above Δ must be able to detect such
-        // differences. If Δ is zero, the delay is a step of the clock.
+        // differences. If Δ is zero, the delay is one clock step.
         let twice = 2.0 * bench.scale.delta_ns * scale.repeats as f64;
         let delay_ns = if twice > 0.0 { twice } else { scale.step as f64 * scale.tick_ns };
         let turns = (delay_ns * scale.turns_per_ns).round().clamp(1.0, 1e9) as u32;
@@ -115,8 +114,8 @@ impl Lane {
     fn warm_up(&mut self, bench: &mut Bench<'_>) {
         let step = bench.scale.step as f32;
         let pairs = bench.scale.pairs;
-        // If calls are fast, eight rounds are enough for a 99.9 % quantile. If batches are small, more rounds are
-        // needed for enough pairs, and at least two rounds.
+        // If calls are fast, eight rounds are enough for a 99.9 % quantile. If batches are small, more rounds, but at
+        // least two, are needed to get enough pairs.
         let rounds = if pairs < bench.settings.pairs { SETTLING.div_ceil(pairs).max(2) } else { 8 };
         let before = self.measuring;
         for round in 0..rounds {
@@ -205,8 +204,9 @@ impl Lane {
     }
 
     /// If the test did not find the added difference of a control, tries again with more data for the control. The
-    /// control may have had too little data, so the control first gets as many pairs as the comparison. After that, the
-    /// function derives the verdict again. Only statistics up to the share `up_to` of the calls decide the verdict.
+    /// control may have had too little data, so the function first takes as many pairs for the control as for the
+    /// comparison. After that, the function derives the verdict again. The verdict depends only on statistics of at
+    /// most the share `up_to` of the calls.
     fn with_better_controls(
         &mut self,
         bench: &mut Bench<'_>,
@@ -222,8 +222,8 @@ impl Lane {
         outcome.rest_on(up_to)
     }
 
-    /// Repeats the controls with an added difference in which the test did not find this difference. Each of these
-    /// controls gets as many batches as the comparison.
+    /// Repeats those controls with an added difference that failed because the test did not find the difference. Each
+    /// of these controls gets as many batches as the comparison.
     fn better_controls(&mut self, bench: &mut Bench<'_>, controls: Controls, watch: &mut dyn Watch) -> Controls {
         let deaf = [(Kind::Delay, controls.delay.passed), (Kind::Leak, controls.leak.passed)];
         for (kind, _) in deaf.into_iter().filter(|(_, passed)| !passed) {
@@ -238,7 +238,8 @@ impl Lane {
         Controls { same: controls.same, ..self.controls(bench) }
     }
 
-    /// Returns whether more data may settle an outcome in the remaining time. The next look doubles the data.
+    /// Returns whether more data may change an inconclusive outcome in the remaining time. The next look doubles the
+    /// data.
     fn is_worth_more(&self, outcome: &PairOutcome) -> bool {
         let pairs = self.main.pairs();
         let within_reach = |needed: Option<u64>| {
@@ -266,13 +267,13 @@ impl Lane {
     }
 
     /// Estimates the time, in seconds, that `batches` more batches take. The estimate is computed from the batches so
-    /// far. As long as spare time is left, only processor time counts.
+    /// far. As long as additional time (`spare`) is left, only processor time counts.
     fn seconds_for(&self, batches: usize) -> f64 {
         let measuring = if self.spent.spare() > 0.0 { self.processor } else { self.measuring };
         measuring / self.rounds.max(1) as f64 * batches as f64
     }
 
-    /// Tests in fresh data whether a found difference is real, and returns the outcome. The intervals of the outcome
+    /// Tests with fresh data whether a found difference is real, and returns the outcome. The intervals of the outcome
     /// come only from the fresh data. The measurement continues until the intervals show whether the difference is
     /// larger than Δ, or until the time is over. If the fresh data do not confirm the difference, returns `None`, and
     /// the fresh data replace the old data.
@@ -290,7 +291,7 @@ impl Lane {
         let (place, found) = self.main.strongest();
         let fresh = self.main.fresh();
         let old = std::mem::replace(&mut self.main, fresh);
-        // If the test finds a difference at the end of the time, the time is extended for fresh data.
+        // If the test finds a difference when the time is over, the run gets more time to measure fresh data.
         self.allowed = self.allowed.max(self.spent() + self.seconds_for(first));
         let (mut again, each) = (None, MUST_BE_FOUND / f64::from(AGAIN));
         for look in 0..AGAIN {
@@ -311,8 +312,8 @@ impl Lane {
             over |= 2 * self.main.pairs() > MOST_PAIRS;
             let (effects, raw_mean) = self.intervals(bench, level);
             let delta = bench.scale.delta_ns;
-            // Before the end of the time, a smaller share of the calls cannot decide the verdict; at the end it can, if
-            // the machine disturbed the other calls.
+            // Before the time is over, the intervals must be narrow for the share `MOST_CALLS` of the calls. After
+            // that, a smaller share is enough, because the machine may have disturbed the other calls.
             let inside = judge::inside_up_to(&effects).filter(|&up_to| over || up_to == MOST_CALLS);
             let verdict = if delta <= 0.0 || judge::beyond(&effects, &raw_mean, delta) {
                 Verdict::Leak
@@ -321,8 +322,8 @@ impl Lane {
             } else {
                 Verdict::Inconclusive
             };
-            // To show a difference in rare calls, an interval needs more data than an interval for most calls needs to
-            // be inside the threshold.
+            // An interval needs more data to show a difference in rare calls than to show that most calls are inside
+            // the threshold.
             let rare = verdict == Verdict::BelowThreshold
                 && self.main.ticks[0].len() < planned
                 && !(judge::wholly_inside(&effects) && raw_mean.reach() <= delta);

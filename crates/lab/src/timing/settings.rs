@@ -10,8 +10,8 @@ const LARGEST: f64 = 1e9;
 pub struct Settings {
     /// The probability of a false alarm for a target, over all its pairs of classes and all evaluations of the data.
     pub alpha: f64,
-    /// The threshold Δ, in nanoseconds per call: a difference that is not larger is not a leak. If Δ is zero, every
-    /// real difference is a leak. If this field is `None`, `delta_share` determines the threshold.
+    /// The threshold Δ, in nanoseconds per call. Only a difference larger than Δ is a leak. If Δ is zero, every real
+    /// difference is a leak. If this field is `None`, `delta_share` determines the threshold.
     pub delta_ns: Option<f64>,
     /// The threshold Δ as a share of the call's time. This field has an effect only if `delta_ns` is `None`. If
     /// `delta_ns` and `delta_share` are both `None`, the threshold is 1 ns or a thousandth of the call's time,
@@ -19,9 +19,9 @@ pub struct Settings {
     pub delta_share: Option<f64>,
     /// If neither `delta_ns` nor `delta_share` is set, the threshold Δ is at least this number of nanoseconds.
     pub delta_least_ns: f64,
-    /// The planned number of evaluations, at which the data are tested. For each evaluation, there are twice as many
-    /// batches as for the evaluation before. If the intervals are still too wide after the planned evaluations, the run
-    /// continues with additional evaluations.
+    /// The planned number of evaluations of the data. Each evaluation includes a test. Each evaluation uses twice as
+    /// many batches as the evaluation before. If the intervals are still too wide after the planned evaluations, the
+    /// run continues with additional evaluations.
     pub looks: u32,
     /// Maximum time for a target. A pair of classes that needs more data may use half of the time that is left for its
     /// target. The last pair may use all of the time that is left.
@@ -33,8 +33,8 @@ pub struct Settings {
     pub first: usize,
     /// The maximum number of pairs in a batch. Slow functions get smaller batches.
     pub pairs: usize,
-    /// Whether a run ends as soon as all intervals lie inside ±Δ. If this setting is false, a run without a leak makes
-    /// all planned evaluations.
+    /// Whether a run ends as soon as all intervals lie inside ±Δ. If this setting is false, a run without a leak
+    /// performs all planned evaluations.
     pub stop_early: bool,
     /// Whether the record of a pair keeps the time of each measurement.
     pub keep_times: bool,

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use crate::imp::processor;
 
-/// Counts the time since its creation. Time in which other programs used the processor does not count, as long as
-/// enough spare time is left as compensation.
+/// Counts the time since its creation. Time in which other programs used the processor does not count, up to the given
+/// number of additional seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {
     begin: Instant,
@@ -14,7 +14,7 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// Starts to count the time, with `spare` seconds of spare time.
+    /// Starts to count the time. Up to `spare` seconds for other programs do not count.
     pub(crate) fn new(spare: f64) -> Self {
         Self { begin: Instant::now(), processor: processor::seconds(), spare }
     }

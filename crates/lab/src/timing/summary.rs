@@ -69,7 +69,8 @@ impl Tally {
 /// Returns the part of a measurement's duration, in ticks, that does not belong to the calls. An empty measurement
 /// takes longer than this part, because the processor starts a call before it has read the clock. For a short call, the
 /// error of using an empty measurement would be large. The function therefore chooses the result so that the median
-/// time of a call equals [`Scale::call`], which is computed from the difference between many calls and one call.
+/// time of a call equals [`Scale::call`]. The warm-up computes [`Scale::call`] from the difference between many calls
+/// and one call.
 pub(super) fn overhead(tallies: &[Tally], scale: &Scale) -> f64 {
     let mut medians: Vec<f64> = tallies.iter().filter_map(|tally| tally.quantile(0.5)).collect();
     if medians.is_empty() {

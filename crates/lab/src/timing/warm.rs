@@ -9,10 +9,10 @@ use crate::random::Random;
 use crate::target::buffer::{Buffer, DEPTHS};
 use crate::target::{Slots, Target};
 
-/// Minimum length of a measurement in ticks. In a shorter measurement, the result would depend mainly on the clock's
-/// steps.
+/// Minimum length of a measurement in ticks. The result of a shorter measurement would depend mainly on the clock's
+/// resolution.
 const SHORTEST: u64 = 50;
-/// Minimum length of a measurement in steps of the clock.
+/// Minimum length of a measurement in clock steps.
 const STEPS: u64 = 2;
 /// Maximum number of calls in one measurement.
 const MOST: usize = 4096;
@@ -24,18 +24,18 @@ const BATCH_NS: f64 = 10e6;
 const PREPARED_NS: f64 = 50e6;
 /// The minimum number of pairs in a batch. For slow functions, each batch has exactly this number of pairs.
 const FEWEST_PAIRS: usize = 2;
-/// The time in seconds after which the warm-up takes no more measurements. The time of the first measurement does not
+/// After this number of seconds, the warm-up takes no more measurements. The time of the first measurement does not
 /// count.
 const WARM_SECONDS: f64 = 1.0;
 
-/// The delay of a measurement is the sum of two random numbers, and this is their minimum width in iterations of the
-/// delay loop.
+/// The delay of a measurement is the sum of two random numbers. This is the minimum width of the range of each number,
+/// in iterations of the delay loop.
 const NARROWEST: u64 = 16;
-/// The maximum width of the two random numbers whose sum is the delay of a measurement. If the clock's steps are longer
-/// than this width, the calls must be much longer than a step.
+/// The maximum width of the range of each of the two random numbers whose sum is the delay of a measurement. If a clock
+/// step is longer than this width, the calls must be much longer than a clock step.
 const WIDEST: u64 = 8192;
 
-/// Measures the clock and the target, and chooses the number of calls in a measurement and of pairs in a batch.
+/// Measures the clock and the target. Chooses the number of calls in a measurement, and the number of pairs in a batch.
 pub(super) fn scale(target: &mut Target, settings: &Settings, clock: &dyn Clock, random: &mut Random) -> Scale {
     let (tick_ns, step) = facts(clock);
     let turns_per_ns = turns_per_ns(clock, tick_ns);
@@ -89,7 +89,7 @@ fn most_calls(target: &mut Target) -> usize {
 
 /// Makes `count` measurements, each with `repeats` calls. The measurements use all classes. Returns the mean of the
 /// lower three quarters of the measured times in ticks, or `None` if no time is left. `left` is the number of seconds
-/// after which the measurements end. The function subtracts its own duration from `left`.
+/// that the measurements may take. The function subtracts its own duration from `left`.
 fn typical(
     target: &mut Target,
     clock: &dyn Clock,
@@ -123,8 +123,8 @@ fn typical(
         };
         target.run().sample(clock, &mut slots);
         times.push(ticks as f64 - f64::from(dither) * scale.turn());
-        // The code uses the larger of two times: the clock of a test can be faster than real time, and the clock does
-        // not count the preparation of inputs.
+        // The code uses the larger of the real duration and the duration on the clock. The clock of a test can be
+        // faster than real time, and the clock does not include the preparation of inputs.
         *left -= begin.elapsed().as_secs_f64().max(ticks as f64 / clock.hertz());
     }
     (!times.is_empty()).then(|| low_mean(&mut times))

@@ -23,7 +23,7 @@ use crate::target::Run;
 /// If the traces of two inputs differ, each of the two inputs is recorded again at least this number of times.
 const REPEATS: usize = 8;
 
-/// The reason for skipping the trace of a function that opens the memory of a process as a file.
+/// The reason for skipping the trace of a function that opens a process's memory as a file.
 const MEMORY: &str = "the function opens the memory of a process as a file, and can change its code unseen";
 
 /// The point at which two traces differ.
@@ -37,7 +37,7 @@ pub(super) enum Parting {
     Operand { index: u64, instruction: u64, values: [u64; 2] },
     /// The traces differ in a word of a system call ([`super::system::words`]).
     System { index: u64, instruction: u64, number: u64, word: usize, values: [u64; 2] },
-    /// The traces differ after this instruction, outside the part that was recorded in detail.
+    /// The traces differ at a later instruction, outside the part that was recorded in detail.
     After(u64),
 }
 
@@ -51,8 +51,8 @@ struct Session {
     /// The number of instructions in all recordings, and the time of all recordings.
     recorded: u64,
     seconds: f64,
-    /// For each entry, whether its operands differ between calls. This information matters for instructions whose time
-    /// depends on their operands.
+    /// For each recorded instruction, whether its operands differ between calls. This information matters for
+    /// instructions whose time depends on their operands.
     operands: Vec<Operands>,
 }
 
@@ -67,7 +67,7 @@ enum Operands {
 }
 
 /// The result of a comparison: the traces are equal, or the trace of the input with this index differs, or the traces
-/// cannot be compared for this reason.
+/// cannot be compared for the given reason.
 enum InputOutcome {
     Equal,
     Differs(usize, Parting),
@@ -88,7 +88,7 @@ pub(super) fn compare(
         })
     };
     let result = match apart() {
-        // A lock of another thread may have blocked the new process, so the code tries once more.
+        // The new process may have blocked because another thread held a lock, so the code tries once more.
         Err(End::Stuck) => apart(),
         result => result,
     };
@@ -278,7 +278,7 @@ impl Session {
 
     /// If the traces of the first input and of another input differ, records more calls with these two inputs. If one
     /// input gives several different traces, the input is not the cause of the difference. The order of the recordings
-    /// is random, because process numbers, for example, follow a fixed order.
+    /// is random, because some values, for example process numbers, change in a fixed order.
     fn confirm(&mut self, other: usize) -> Result<InputOutcome, String> {
         let (mut random, mut left) = (Random::new(fresh_seed()), [REPEATS; 2]);
         let theirs = std::mem::take(&mut self.now);
@@ -360,8 +360,8 @@ impl Session {
         }
     }
 
-    /// Finds an instruction whose time depends on its operands although the trace cannot compare these operands, and
-    /// returns a reason. The operands differ between calls with the same input, so the trace cannot show a difference
+    /// Searches for an instruction whose time depends on its operands, but whose operands cannot be compared. Returns
+    /// the reason. Such operands differ between calls with the same input, so the trace cannot show a difference
     /// between secrets. For example, a random mask that hides the dividend does not hide a secret divisor.
     fn restless(&self) -> Option<String> {
         let mut entries = self.recorder.entries.iter().zip(&self.operands);

@@ -1,6 +1,6 @@
-//! Decodes which memory an instruction accesses, and which operands affect the instruction's time. Each instruction is
-//! decoded once, in the middle of the traced call, when the instruction runs for the first time. The decoder and this
-//! module allocate no memory.
+//! Decodes which memory an instruction accesses, and which operands affect the instruction's time. The recorder decodes
+//! each instruction once: in the middle of the traced call, when the instruction runs for the first time. The decoder
+//! and this module allocate no memory.
 
 use iced_x86::{
     Decoder, DecoderOptions, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, OpKind,
@@ -17,14 +17,14 @@ pub(super) struct Decoded {
     pub(super) touches: [Option<Touch>; 4],
     /// The operands that affect the instruction's time. `None` if the time is constant.
     pub(super) latency: Option<[Option<Source>; 3]>,
-    /// Whether the result of the instruction may differ between calls with the same input.
+    /// Whether the instruction may return different results in calls with the same input.
     pub(super) varies: bool,
-    /// If the instruction has a `rep` prefix, the register that contains the number of repetitions. If this number is
+    /// The register that contains the number of repetitions, if the instruction has a `rep` prefix. If this number is
     /// zero, the instruction accesses nothing.
     count: Option<Source>,
 }
 
-/// The kind of an instruction, which determines what the recorder does before the instruction.
+/// The kind of an instruction, which determines what the recorder does before the instruction runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Plain,
@@ -32,7 +32,7 @@ pub(super) enum Kind {
     System,
     /// An instruction whose effects a trace cannot record ([`unsupported`]).
     Other,
-    /// The mark instructions of [`super::start`] and [`super::stop`].
+    /// The instructions that [`super::start`] and [`super::stop`] execute as marks.
     Start,
     Stop,
 }
@@ -58,8 +58,8 @@ pub(super) enum Touch {
 pub(super) enum Chosen {
     All,
     Mask(u8),
-    /// The elements whose uppermost bit is set in a vector register. The fields are the number of the register and the
-    /// size of an element in bytes.
+    /// The elements whose counterpart in a vector register has its uppermost bit set. The fields are the number of the
+    /// register and the size of an element in bytes.
     Signs(u8, u8),
 }
 
@@ -97,7 +97,7 @@ impl Decoded {
         Some(simple)
     }
 
-    /// Returns the number of words that [`Self::addresses`] passes to its closure.
+    /// Returns how many words [`Self::addresses`] passes to its closure.
     pub(super) fn words(&self) -> usize {
         if self.kind == Kind::System {
             return system::WORDS;
@@ -134,8 +134,8 @@ impl Decoded {
         }
     }
 
-    /// Returns whether a word of [`Self::addresses`] is an address. An address of zero means that the access does not
-    /// happen.
+    /// Returns whether a word that [`Self::addresses`] passes to its closure is an address. An address of zero means
+    /// that the access does not happen.
     pub(super) fn is_address(&self, mut word: usize) -> bool {
         for touch in self.touches.iter().flatten() {
             if word < touch.words() {
@@ -315,8 +315,8 @@ fn touch(instruction: &Instruction, memory: &UsedMemory) -> Touch {
     Touch::Memory { memory: *memory, elements, chosen }
 }
 
-/// Returns the parts of an access that `used` does not contain: the cache line of a prefetch, an address in a register,
-/// and operands that affect which bytes the instruction accesses.
+/// Returns those parts of an access that are missing in `used`: the cache line of a prefetch, an address in a register,
+/// or an operand that affects which bytes the instruction accesses.
 fn beside(instruction: &Instruction, used: &[UsedMemory]) -> [Option<Touch>; 2] {
     use Mnemonic::{
         Bt, Btc, Btr, Bts, Clzero, Lar, Lea, Lsl, Monitor, Monitorx, Nop, Reservednop, Verr, Verw, Xrstor, Xrstor64,
@@ -432,8 +432,8 @@ fn binary_x87(mnemonic: Mnemonic) -> Option<Source> {
     matches!(mnemonic, Fpatan | Fprem | Fprem1 | Fscale | Fyl2x | Fyl2xp1).then_some(Source::X87(1))
 }
 
-/// For a division or a square root in vector registers, returns whether the instruction is a division. If the operand
-/// is a single number, also returns the size of the operand in bytes.
+/// Returns true for a division in vector registers, and false for a square root in vector registers. If the operand is
+/// a single number, also returns the operand's size in bytes.
 fn vector(mnemonic: Mnemonic) -> Option<(bool, Option<usize>)> {
     use Mnemonic::{
         Divpd, Divps, Divsd, Divss, Sqrtpd, Sqrtps, Sqrtsd, Sqrtss, Vdivpd, Vdivph, Vdivps, Vdivsd, Vdivsh, Vdivss,

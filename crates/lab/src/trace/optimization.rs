@@ -1,5 +1,5 @@
-//! Finds functions that were compiled without optimization. Whether the compiler optimized a function is visible in the
-//! function's use of registers.
+//! Finds functions that were compiled without optimization. The use of registers shows whether the compiler optimized a
+//! function.
 //!
 //! A compiler without optimization keeps each value on the stack. In such code, many instructions move values between
 //! the stack and registers, and the registers that calls preserve (RBX and R12 to R15) are not used. Optimized code
@@ -12,16 +12,14 @@ use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, InstructionInfo
 use super::decode::instruction;
 use super::place;
 
-/// A function counts as compiled without optimization if at least the share `MOVES` of its instructions move values
-/// from or to the stack. In addition, at most the share `KEPT` of its instructions may use a register that calls
-/// preserve.
+/// A function is regarded as compiled without optimization if at least the share `MOVES` of its instructions move
+/// values from or to the stack, and at most the share `KEPT` use registers that calls preserve.
 const MOVES: f64 = 0.25;
 const KEPT: f64 = 0.02;
 /// The minimum number of instructions of a function. For a function with fewer instructions, a decision is not
 /// possible.
 const LENGTH: u64 = 12;
-/// The minimum share of executed instructions that lie in functions without optimization. If the share is larger than
-/// this, the lab reports such a function.
+/// If more than this share of the executed instructions lie in functions without optimization, the lab reports it.
 const SHARE: f64 = 0.2;
 /// The minimum number of executed instructions in functions without optimization. In a shorter call, the barriers of
 /// the test harness (`black_box`) look like code without optimization.
@@ -48,15 +46,14 @@ impl Counts {
     }
 }
 
-/// A function counts as compiled without optimization only if both counts, of different and of executed instructions,
-/// show this. For example, a short loop with a barrier may execute many moves, even if the function contains only few
-/// moves.
+/// Both counts, of different and of executed instructions, must show that a function was compiled without optimization.
+/// For example, a short loop with a barrier may execute many moves, even if the function contains only few moves.
 #[derive(Clone, Copy, Debug, Default)]
 struct OptimizationTally {
     different: Counts,
     executed: Counts,
-    /// The block that executed the most instructions: the number of executed instructions, and the address of the
-    /// block. The function's name is found from this address, because the start of a function that is called through a
+    /// The number of executed instructions and the address of the block that executed the most instructions. The
+    /// address of the block determines the function's name, because the start of a function that is called through a
     /// pointer is not always known.
     most: (u64, u64),
 }
@@ -67,8 +64,8 @@ impl OptimizationTally {
     }
 }
 
-/// If functions without optimization executed many instructions, returns the function that executed the most of them.
-/// `blocks` contains each block, and how often the block was executed.
+/// If functions without optimization executed many instructions, returns the one that executed the most. `blocks`
+/// contains each block, and how often the block was executed.
 pub(super) fn missing<'c>(blocks: impl Iterator<Item = (Vec<u64>, &'c u64)>) -> Option<String> {
     let ran: Vec<(Vec<Instruction>, u64)> = blocks
         .filter(|(_, times)| **times > 0)
@@ -106,7 +103,8 @@ pub(super) fn missing<'c>(blocks: impl Iterator<Item = (Vec<u64>, &'c u64)>) -> 
     plain().max_by_key(|(_, tally)| tally.executed.all).map(|(_, tally)| place::source(tally.most.1))
 }
 
-/// Returns whether the instruction moves a value between the stack and a general register, or a constant to the stack.
+/// Returns whether the instruction moves a value between the stack and a general register, or moves a constant to the
+/// stack.
 fn moves(code: &Instruction) -> bool {
     let place = code.memory_index() == Register::None && matches!(code.memory_base(), Register::RSP | Register::RBP);
     let general = |op| code.op_register(op).is_gpr();
@@ -115,7 +113,7 @@ fn moves(code: &Instruction) -> bool {
         && (general(0) || general(1) || code.op1_kind() != OpKind::Memory && code.op1_kind() != OpKind::Register)
 }
 
-/// Returns whether the instruction uses a register that calls preserve. RBP does not count, because RBP may contain the
+/// Returns whether the instruction uses a register that calls preserve. RBP is ignored, because RBP may contain the
 /// address of the stack frame.
 fn keeps(code: &Instruction, factory: &mut InstructionInfoFactory) -> bool {
     use Register::{R12, R13, R14, R15, RBX};

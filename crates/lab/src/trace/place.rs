@@ -13,7 +13,7 @@ use crate::imp::step::repeats;
 const BASELINE: [&str; 12] =
     ["X64", "CMOV", "CPUID", "CX8", "FXSR", "MULTIBYTENOP", "SYSCALL", "TSC", "PAUSE", "CET_IBT", "MSR", "D3NOW"];
 
-/// Describes the point at which two traces differ. The text follows the words "the traces differ".
+/// Describes the point at which two traces differ. In messages, the text follows the words "the traces differ".
 pub(super) fn parting(parting: &Parting) -> String {
     match parting {
         Parting::Path { index, last, next: [a, b] } => {
@@ -121,7 +121,7 @@ fn short(file: &Path) -> String {
     parts[parts.len().saturating_sub(kept)..].join("/")
 }
 
-/// Returns the instruction in AT&T syntax. The target of a jump or call is left out.
+/// Returns the instruction in AT&T syntax. The text does not contain the target of a jump or call.
 fn text(address: u64) -> String {
     let (instruction, mut text) = (instruction(address), String::new());
     let mut formatter = GasFormatter::new();

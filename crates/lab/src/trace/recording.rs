@@ -36,7 +36,7 @@ pub(super) struct Count {
     pub(super) operands: u64,
 }
 
-/// Instructions that always run together.
+/// Instructions that are always executed together.
 #[derive(Clone, Copy)]
 pub(super) struct Block {
     first: usize,
@@ -52,9 +52,9 @@ pub(super) struct Recording {
     pub(super) instructions: u64,
     /// The addresses of instructions, each followed by the addresses of its memory accesses.
     pub(super) log: Vec<u64>,
-    /// The index of the first instruction in the log.
+    /// The index of the first instruction whose details are in the log.
     pub(super) from: u64,
-    /// The hash after each [`INTERVAL`] instructions.
+    /// The intermediate hashes, one after every [`INTERVAL`] instructions.
     pub(super) hashes: Vec<u64>,
     pub(super) counts: Vec<Count>,
     /// How often each block ran.
@@ -98,7 +98,6 @@ pub(super) struct Recorder {
     counts: Array<Count>,
     blocks: Array<Block>,
     parts: Array<Part>,
-    /// The memory ranges with code that the program cannot change.
     fixed: Vec<Range<u64>>,
     limit: u64,
 }
@@ -108,7 +107,6 @@ impl Recording {
         (self.hash, self.instructions) == (other.hash, other.instructions)
     }
 
-    /// Returns how often an instruction ran.
     pub(super) fn count(&self, entry: usize) -> Count {
         self.counts.get(entry).copied().unwrap_or_default()
     }
@@ -161,7 +159,7 @@ impl Recorder {
         move || live().progress
     }
 
-    /// Begins a recording. From instruction number `from` on, the recording contains details.
+    /// Begins a recording. The details begin with the instruction number `from`.
     pub(super) fn begin(&mut self, from: u64) {
         *self.live = Live { from, ..Live::default() };
         self.clear();
@@ -226,7 +224,7 @@ impl Recorder {
         self.entries.get((self.slots[slot] as usize).checked_sub(1)?)
     }
 
-    /// Returns how many words follow the address of this instruction in the log.
+    /// Returns how many words the log contains after the address of this instruction.
     pub(super) fn words(&self, address: u64) -> usize {
         self.entry(address).map_or(0, |entry| entry.words)
     }
@@ -266,7 +264,7 @@ impl Recorder {
     }
 
     /// Begins the recording of an instruction that accesses `words` addresses. Returns whether the recording must
-    /// contain the words of this instruction in detail. Returns `None` if the limit is reached.
+    /// contain the addresses of this instruction in detail. Returns `None` if the limit is reached.
     fn next(&mut self, words: usize) -> Option<bool> {
         if self.live.instructions == self.limit {
             self.live.stop = Some(Stop::Limit);
@@ -293,7 +291,6 @@ impl Recorder {
         }
     }
 
-    /// At a mark, switches the recording on or off.
     fn mark(&mut self, kind: Kind) {
         if kind == Kind::Start && !self.live.marked {
             *self.live = Live { from: self.live.from, progress: self.live.progress, ..Live::default() };

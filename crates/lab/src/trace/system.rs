@@ -33,8 +33,8 @@ pub(super) fn words(registers: &Registers<'_>, mut each: impl FnMut(u64)) {
     each(pointed(number as libc::c_long, registers));
 }
 
-/// Returns the number of arguments of a system call. An argument without meaning for the given operation or flags is
-/// not counted, because the register of this argument may contain any value.
+/// Returns the number of arguments of a system call. An argument that has no meaning for the given operation or flags
+/// is ignored, because the register of this argument may contain any value.
 fn count(number: u64, argument: impl Fn(usize) -> u64) -> usize {
     let known = match number {
         LATER.. => ARGUMENTS[1].get((number - LATER) as usize),
@@ -65,12 +65,12 @@ fn pointed(number: libc::c_long, registers: &Registers<'_>) -> u64 {
     })
 }
 
-/// This value is used as the length of a text that ends with a zero byte.
+/// The value that stands for the length of a text that ends with a zero byte.
 const PATH: u64 = u64::MAX;
 const NONE: (u64, u64) = (0, 0);
 
 /// If arguments of a system call point to data that control the kernel, returns the addresses and the lengths in bytes
-/// of these data. The result does not contain data that the kernel only copies, or memory for the kernel's results.
+/// of these data. The result contains neither data that the kernel only copies, nor memory for the kernel's results.
 /// Returns `None` for a system call that is not in this list, because the data behind the pointers of such a call are
 /// unknown.
 fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u64, u64); 4]> {
@@ -151,7 +151,7 @@ fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u
     })
 }
 
-/// With this operation of `prctl`, the C library names its memory.
+/// With this operation of `prctl`, the C library sets a name for its memory.
 const PR_SET_VMA: i32 = 0x5356_4d41;
 
 /// The system calls whose arguments are numbers, or point to data that the kernel only copies.
@@ -211,7 +211,7 @@ pub(super) fn named(number: u64) -> String {
     name.map_or_else(|| number.to_string(), |name| format!("{number} ({name})"))
 }
 
-/// Returns whether a path leads to the memory of a process.
+/// Returns whether the file at a path represents the memory of a process.
 fn memory(text: u64) -> bool {
     if text == 0 {
         return false;
@@ -221,7 +221,7 @@ fn memory(text: u64) -> bool {
     last == *b"/mem" || last == *b"\0mem"
 }
 
-/// The operations of `futex` that wait with a time limit, and the operations of `futex` that wake other threads.
+/// The `futex` operations that wait with a time limit, and the `futex` operations that wake other threads.
 const WAITS: [u64; 2] = [0, 9];
 const WAKES: [u64; 5] = [1, 3, 4, 5, 10];
 
@@ -263,8 +263,8 @@ pub(super) fn refused(registers: &Registers<'_>) -> Option<Stop> {
         libc::SYS_pselect6 => stop(sixth != 0 && bytes(sixth, 8).any(|pointer| pointer != 0), Stop::Signal),
         libc::SYS_open | libc::SYS_creat if memory(first) => Some(Stop::Memory),
         libc::SYS_openat if memory(second) => Some(Stop::Memory),
-        // The engine needs the GS segment for its data, and the addresses of thread-local data depend on the FS
-        // segment.
+        // A change of FS or GS is refused: the engine needs the GS segment for its data, and the addresses of
+        // thread-local data depend on the FS segment.
         libc::SYS_arch_prctl => stop(matches!(first, 0x1001 | 0x1002), Stop::Escape),
         number => {
             stop(steering(number, |index| registers.general(REGISTERS[index])).is_none(), Stop::Call(number as u64))

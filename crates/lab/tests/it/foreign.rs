@@ -1,4 +1,5 @@
-//! Functions of shared libraries, and workers that keep or break the protocol. No test depends on measured time.
+//! Tests with functions of shared libraries, and with workers that obey or violate the protocol. No test depends on
+//! measured time.
 #![cfg(all(unix, feature = "harness"))]
 #![allow(unsafe_code, clippy::print_stderr)]
 
@@ -164,8 +165,8 @@ fn python() -> bool {
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A worker whose clock counts simulated ticks. A call takes 100 ticks. In target 0, each byte at the start that is
-/// equal in both parts adds 5 ticks.
+/// A worker whose clock counts simulated ticks. A call takes 100 ticks. In target 0, each equal byte at the start of
+/// the two parts adds 5 ticks.
 const SIMULATED: &str = r#"
 import random, struct, sys
 noise = random.Random(1)
@@ -268,8 +269,8 @@ fn the_worker_of_the_documentation_runs_as_printed() {
     assert_eq!(findings.len(), 9);
 }
 
-/// Returns the command that starts the documentation's worker after a mistake was added: `wrong` replaces `right` in
-/// the worker's source code.
+/// Returns the command that starts the documentation's worker with a mistake in its source code: `wrong` replaces
+/// `right` in the worker's source code.
 fn mistaken(folder: &Folder, right: &str, wrong: &str) -> String {
     assert!(documented().contains(right), "{right}");
     format!("exec python3 '{}'", folder.file("worker.py", &documented().replace(right, wrong)).display())
@@ -439,7 +440,7 @@ fn no_process_of_a_worker_is_left() {
         std::thread::sleep(Duration::from_millis(50));
     }
     // In a container, there may be no process that waits for processes whose parent has ended. Such processes become
-    // zombies, which counts as ended too.
+    // zombies, and the test accepts a zombie as an ended process.
     let state = fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
     assert!(state.contains(") Z "), "{state}");
 }

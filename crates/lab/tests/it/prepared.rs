@@ -1,4 +1,4 @@
-//! Targets with prepared inputs, and results that are dropped after the clock has stopped.
+//! Tests targets with prepared inputs, and targets whose results are dropped after the clock has stopped.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -63,7 +63,6 @@ fn inputs_of_any_length_are_prepared_outside_of_the_measurement() {
             "sum",
             ["one length", "another"],
             move |random, class| {
-                // The preparation takes additional time, which depends on the class.
                 preparing.advance(if class == "another" { 5000.0 } else { 1000.0 });
                 vec![random.bits(); if class == "another" { other } else { 100 }]
             },
@@ -121,8 +120,8 @@ fn each_call_that_changes_its_input_gets_the_same_input() {
     );
     let report = timing::run(&mut target, &Settings { looks: 1, ..settings(2) }, &clock, &mut Silent);
     assert!(report.repeats >= 17, "{}", report.repeats);
-    // Only measurements with the final number of calls count. The warm-up also has measurements with other numbers of
-    // calls.
+    // The test counts only measurements with the final number of calls. The warm-up also has measurements with other
+    // numbers of calls.
     let measured = prepared.borrow().values().filter(|&&calls| calls == u64::from(report.repeats)).count();
     assert!(measured > 8000, "{measured} inputs were made for each of {} calls", report.repeats);
 }

@@ -354,7 +354,7 @@ fn a_trace_that_differs_stands_beside_a_verdict_of_no_leak() {
     let name = record.timing[quiet].target.clone();
     record.timing[quiet].trace = record.timing[leaky].trace.clone();
     for page in both_pages(&record, "trace beside verdict") {
-        // The words "TRACES DIFFER" appear in the list at the top, in the row of the summary, and in the heading of the
+        // The words "TRACES DIFFER" appear in the list at the top, in the summary's row, and in the heading of the
         // target.
         let lines: Vec<&str> = page.lines().filter(|line| line.contains("TRACES DIFFER")).collect();
         let own = lines.iter().filter(|line| line.replace('\\', "").contains("NO_LEAK_ABOVE")).count();

@@ -34,7 +34,7 @@ impl Machine {
 }
 
 /// Runs `runs` races on noisy machines. The second function takes `factor` times as long as the first function. Returns
-/// the numbers of races with each outcome: the functions are the same, the functions differ, and neither.
+/// how many races ended with each result: the functions are the same, the functions differ, or neither.
 fn outcomes(runs: u64, factor: f64) -> [u64; 3] {
     let mut counts = [0; 3];
     for run in 0..runs {
@@ -72,15 +72,15 @@ fn a_difference_within_the_margin_is_the_same() {
     assert!(found[1] <= 1 && found[0] >= 50, "{found:?}");
 }
 
-/// The ratio is equal to the margin, so neither "the same" nor "different" is right. The share of races that claim one
-/// of these outcomes must be at most the error rate.
+/// The ratio is equal to the margin, so neither "the same" nor "different" is right. At most the share of races that
+/// the error rate allows may report that the functions are the same or differ.
 #[test]
 fn a_difference_as_large_as_the_margin_is_inconclusive() {
     let found = outcomes(100, 1.005);
     assert!(found[2] >= 97, "{found:?}");
 }
 
-/// Regression: a race that was too short for any result claimed that the functions were the same.
+/// Regression: a race that was too short for any result reported that the functions were the same.
 #[test]
 fn a_race_without_time_is_inconclusive() {
     let clock = Mock::new(1);
@@ -202,7 +202,7 @@ fn peak_memory_is_measured_in_a_process_without_other_tests() {
     assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
 }
 
-/// Regression: the lab attributed the current memory and the peak memory of the parent process to the child process.
+/// Regression: the lab reported the parent process's current memory and peak memory as memory of the child process.
 #[test]
 #[ignore = "other tests allocate at the same time; the test above runs this one alone"]
 fn peak_memory_of_the_parent_does_not_count() {

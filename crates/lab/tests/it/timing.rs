@@ -42,7 +42,6 @@ fn count(reports: &[Timing], verdict: Verdict) -> usize {
 }
 
 fn heavy(random: &mut Random) -> f64 {
-    // One call in a hundred is interrupted for up to twenty microseconds.
     if random.below(100) == 0 { random.fraction().powi(4) * 20_000.0 } else { 0.0 }
 }
 

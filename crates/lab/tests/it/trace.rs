@@ -1,4 +1,4 @@
-//! Tests that the trace finds leaks, raises no false alarms, and reports if it cannot compare.
+//! Tests that the trace finds leaks, raises no false alarms, and reports when it cannot compare.
 #![cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
 #![allow(unsafe_code, clippy::print_stderr)]
 
@@ -306,8 +306,8 @@ fn code_without_optimization_is_named() {
         let found = traced_c(level, "plain");
         assert!(found.equal && found.instructions > 100 && found.warning().is_none(), "{level}: {found:?}");
     }
-    // A short loop that moves a value to the stack and back must not count as a sign of missing optimization. The loop
-    // uses no iterator, because the methods of an iterator would be compiled in another crate, at another level of
+    // A short loop that moves a value to the stack and back must not be regarded as a sign of missing optimization. The
+    // loop uses no iterator, because the methods of an iterator would be compiled in another crate, at another level of
     // optimization.
     let mut run = |_: &mut [u8]| {
         let (mut sum, mut turn) = (0_u64, 0);
@@ -323,7 +323,7 @@ fn code_without_optimization_is_named() {
 #[cfg(feature = "harness")]
 fn marks_in_c_limit_the_comparison() {
     for level in ["-O0", "-O2"] {
-        // Outside of the marks, the function stops at the first difference.
+        // The marks exclude the calls that stop at the first difference.
         let found = traced_c(level, "marked");
         assert_eq!((found.equal, &found.skipped), (true, &None), "{level}: {found:?}");
         assert!(found.instructions > 100, "{level}: {found:?}");
@@ -379,7 +379,7 @@ fn a_function_that_dies_in_its_process_is_skipped() {
         "the function was killed by signal 11 in the process in which it was traced, where no signal handlers run";
     assert_eq!(text, end);
     let text = reason(|_| {
-        // This panic comes first, because the first panic of a process prepares the unwinder.
+        // This caught panic comes first, because the first panic of a process prepares the unwinder.
         sink(std::panic::catch_unwind(|| std::panic::resume_unwind(Box::new(1))).is_err());
         if traced() {
             std::panic::resume_unwind(Box::new(2));
@@ -603,7 +603,7 @@ fn a_trace_has_the_call_alone_without_the_preparation_and_the_drop_of_the_result
     if trace::unavailable().is_some() {
         return;
     }
-    // The preparation takes a number of steps that depends on the secret.
+    // The number of iterations of the preparation depends on the secret.
     let prepare = |random: &mut Random, _: &str| {
         let (mut key, mut steps) = (vec![0_u8; 32], 0);
         while steps < 50 || key[0] > 100 {

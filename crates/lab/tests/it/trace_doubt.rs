@@ -166,7 +166,7 @@ fn what_system_calls_point_to_is_compared_or_the_function_is_skipped() {
         sink(unsafe { libc::access(path.as_ptr().cast(), 0) });
     });
     assert!(text.contains("times, lengths or paths"), "{text}");
-    // A function that the trace can compare opens and reads a file.
+    // The trace can compare a function that opens and reads a file.
     let found = trace::compare(&inputs(), &mut |_| sink(std::fs::read("/proc/self/comm")));
     assert_eq!((found.equal, &found.skipped), (true, &None), "{found:?}");
 }
@@ -358,8 +358,8 @@ fn a_branch_on_a_random_bit_is_never_a_leak() {
     }
 }
 
-/// The trace lists a masked access, but does not report it as a leak. The same rule applies to AVX2 code and to AVX-512
-/// code. The addresses that a gather instruction accesses depend on its mask.
+/// The trace lists a masked access, but does not report it as a leak. The trace treats AVX2 code and AVX-512 code in
+/// the same way. The addresses that a gather instruction accesses depend on its mask.
 #[test]
 fn masks_are_treated_alike_in_all_instruction_sets() {
     let memory = [0_u8; 128];

@@ -1,4 +1,4 @@
-//! Tests instructions whose addresses or times do not depend on explicit memory operands alone.
+//! Tests instructions whose addresses or times depend on more than the explicit memory operands.
 #![cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
 #![allow(unsafe_code, clippy::print_stderr)]
 
@@ -37,8 +37,8 @@ macro_rules! cases {
 #[repr(align(64))]
 struct Memory([u8; 4096]);
 
-/// Traces a case with secrets, or with the value `public` in place of the secrets. Returns `None` if the processor
-/// lacks an instruction.
+/// Traces a case with several secrets, or, if `public` is given, with this value instead of the secrets. Returns `None`
+/// if the processor lacks an instruction.
 fn traced((name, possible, case): (&str, bool, Case), public: Option<u64>) -> Option<Trace> {
     if !possible {
         eprintln!("skipped: {name}: not on this processor");

@@ -2,7 +2,8 @@
 //
 //	go build -o worker worker.go && deadpan lab timing --worker ./worker
 //
-// To measure a function of your own, copy this file and change targets. docs/lab-worker.md describes the protocol.
+// To measure a function of your own, copy this file and change the variable targets. docs/lab-worker.md describes the
+// protocol.
 package main
 
 import (
@@ -18,9 +19,9 @@ import (
 	"time"
 )
 
-// A target has a name, the parts of its input, the classes that the lab compares, and the function to measure, which
-// must not change the input. The input always lies in the same buffer. The result is stored, so that the compiler
-// cannot remove the call.
+// A target consists of a name, the parts of its input, the classes that the lab compares, and the function to measure.
+// The function must not change its input. The input always lies in the same buffer. The result is stored, so that the
+// compiler cannot remove the call.
 type target struct {
 	name, parts, classes string
 	call                 func(input []byte) int
@@ -55,8 +56,8 @@ var (
 	fence atomic.Uint64
 )
 
-// spin waits. Each turn depends on the turn before it, and the first turn depends on seed. The turns therefore overlap
-// neither with each other nor with the code that computes seed.
+// spin waits. Each iteration depends on the iteration before it, and the first iteration depends on seed. Iterations
+// therefore overlap neither with each other nor with the code that computes seed.
 //
 //go:noinline
 func spin(turns uint32, seed uint64) {

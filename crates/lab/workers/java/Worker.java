@@ -2,7 +2,8 @@
 //
 //     deadpan lab timing --worker 'java -XX:+UseSerialGC Worker.java'
 //
-// To measure a method of your own, copy this file and change TARGETS. docs/lab-worker.md describes the protocol.
+// To measure a method of your own, copy this file and change the variable TARGETS.
+// docs/lab-worker.md describes the protocol.
 
 import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
@@ -62,8 +63,9 @@ public class Worker {
     static boolean sink;
 
     /**
-     * Waits. Each turn depends on the turn before it, and the first turn depends on seed. The turns
-     * therefore overlap neither with each other nor with the code that computes seed.
+     * Waits. Each iteration depends on the iteration before it, and the first iteration depends on
+     * seed. Iterations therefore overlap neither with each other nor with the code that computes
+     * seed.
      */
     static void spin(int turns, long seed) {
         long x = state + seed;

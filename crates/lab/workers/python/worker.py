@@ -24,8 +24,8 @@ def early_exit(left, right):
     return True
 
 
-# Each target: its name, the parts of its input, the classes that the lab compares, a function that makes the
-# arguments from the input (not timed), and the function to measure, which must not change its arguments.
+# Each target: its name, the parts of its input, the classes that the lab compares, a function that makes the arguments
+# from the input (not timed), and the function to measure. The measured function must not change its arguments.
 TARGETS = [
     ("early-exit", "secret:32,public:32", "first,last", halves, early_exit),
     ("compare-digest", "secret:32,public:32", "first,last", halves, hmac.compare_digest),

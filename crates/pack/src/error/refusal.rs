@@ -84,7 +84,7 @@ pub enum Refusal {
         /// The path.
         path: String,
     },
-    /// This file would make the total size of all unpacked files exceed the limit.
+    /// With this file, the total size of all unpacked files would exceed the limit.
     #[error("{path} is too large: with its holes it has {size} {}, and {}", bytes(*size), too_large(*limit))]
     TooLarge {
         /// The file's path.

@@ -1,8 +1,8 @@
-//! The limit for the length of paths. Because a record stores only the end of its path, a short index could describe
+//! The limit for the length of paths. Because each record stores only the end of a path, a short index could describe
 //! very long paths.
 
 /// The paths of an index may always have this many bytes in total. The paths of the deepest folders with the longest
-/// names have half as many bytes.
+/// names have half of this number of bytes.
 const FREE: u64 = 64 << 20;
 
 /// If the records are long, the paths may have up to this many times the bytes of the records. In measurements of a

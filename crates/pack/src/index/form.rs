@@ -6,7 +6,7 @@ use crate::error::{Error, Flaw};
 /// The last bytes of a pack.
 pub(crate) const SIGNATURE: &[u8; 8] = b"DPNPACK\x01";
 
-/// Bytes of the trailer, which ends with the signature.
+/// The length in bytes of the trailer, which ends with the signature.
 pub(crate) const TRAILER: usize = 64;
 
 /// The length in bytes of the head of a part. The head is stored before the records, and contains the number of entries

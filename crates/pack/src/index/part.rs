@@ -80,7 +80,7 @@ impl PartReader {
         Ok(Some(entry))
     }
 
-    /// Checks that this part ends here, and that the first path of the next part may follow its last path.
+    /// Checks that this part ends here, and that the first path of the next part may follow the last path.
     fn check_end(&self, table: &Table) -> Result<(), Error> {
         if self.at != self.bytes.len() {
             return Err(damaged("a part has bytes after its last entry"));

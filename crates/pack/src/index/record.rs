@@ -1,7 +1,7 @@
 //! Decodes the records of a part one at a time; the available bytes may end within a record.
 //!
-//! There are two callers. `PartReader` reads parts at the offsets in the table, and compares them with the table. The
-//! unpacker reads parts from a stream, and compares them with the archive.
+//! There are two callers. `PartReader` reads parts at the offsets in the table, and compares the parts with the table.
+//! The unpacker reads parts from a stream, and compares the parts with the archive.
 
 use std::cmp::Ordering;
 
@@ -144,8 +144,8 @@ impl Decoder {
         Ok(target.to_vec())
     }
 
-    /// Checks that a path may follow the preceding path: it must be later in the order, and its folder must precede it.
-    /// The path consists of the first `shared` bytes of the preceding path and of `suffix`.
+    /// Checks that a path may follow the preceding path: the path must be later in the order, and its folder must be an
+    /// earlier entry. The path consists of the first `shared` bytes of the preceding path and of `suffix`.
     pub(crate) fn check_next(&self, shared: usize, suffix: &[u8]) -> Result<(), &'static str> {
         let path = &self.path;
         if order(&path[shared..], suffix) != Ordering::Less {
@@ -241,8 +241,8 @@ impl<'a> Fields<'a> {
         Ok(bytes)
     }
 
-    /// Decodes a length, and then takes as many bytes. The length has a limit, because an incomplete record is kept in
-    /// memory. `too_long` is the error message if the length exceeds the limit.
+    /// Decodes a length, and then takes that number of bytes. The length has a limit, because an incomplete record is
+    /// kept in memory. `too_long` is the error message if the length exceeds the limit.
     fn string(&mut self, too_long: &'static str) -> Result<&'a [u8], Stop> {
         let length = self.number()?;
         if length > path::LONGEST as u64 {

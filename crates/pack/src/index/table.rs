@@ -81,8 +81,8 @@ impl Table {
         Ok(Self { bytes, rows, entries, blocks, end })
     }
 
-    /// Whether the archive ends where the index says. A program that appends to an archive overwrites the two blocks of
-    /// zeros at the archive's end, and may leave the rest of the index as it was.
+    /// Whether the archive ends at the offset that follows from the index. A program that appends to an archive
+    /// overwrites the two blocks of zeros at the archive's end, and may leave the rest of the index as it was.
     pub(crate) fn ends_archive(&self, input: &mut (impl Read + Seek)) -> Result<bool, Error> {
         let mut blocks = [0; 2 * BLOCK as usize];
         fill(input, self.end, &mut blocks)?;

@@ -40,7 +40,6 @@ struct Part {
     open: usize,
 }
 
-/// The index of a pack that is being written.
 #[derive(Debug, Default)]
 pub(crate) struct IndexWriter {
     /// Parts that are not written yet. The last part may grow.
@@ -217,7 +216,7 @@ mod tests {
         }
     }
 
-    /// Readers refuse paths that are too long, so a writer must stop at the same entry.
+    /// Readers refuse an index whose paths are too long, so a writer must stop at the same entry as a reader.
     #[test]
     fn writers_and_readers_have_the_same_bound_for_paths() {
         let mut index = IndexWriter::default();

@@ -1,4 +1,4 @@
-//! Jobs: reading and hashing the files of a chunk.
+//! Jobs that read and hash the files of a chunk.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ pub(super) struct Shared {
     /// causes an error.
     keep_going: bool,
     index: Mutex<IndexWriter>,
-    /// Signals that no hash is missing any more, or that packing failed.
+    /// Signals that the index contains all hashes, or that packing failed.
     settled: Condvar,
     failed: AtomicBool,
-    /// The number of pieces in all jobs, and its maximum. Each piece may keep a file open.
+    /// The number of pieces in all jobs, and the maximum of this number. Each piece may keep a file open.
     pieces: AtomicUsize,
     most: usize,
     pub(super) notes: Mutex<Notes>,
@@ -50,7 +50,7 @@ impl Shared {
         self.pieces.load(Ordering::Relaxed) < self.most
     }
 
-    /// Waits until no hash is missing, and returns the index. Fails if packing failed.
+    /// Waits until the index contains all hashes, and returns the index. Fails if packing failed.
     pub(super) fn settled(&self) -> Result<MutexGuard<'_, IndexWriter>, Error> {
         let unsettled = |index: &mut IndexWriter| index.open() > 0 && !self.failed.load(Ordering::Relaxed);
         let mut index = self.index();
@@ -58,7 +58,7 @@ impl Shared {
         if self.failed.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(index) }
     }
 
-    /// Reports a file that became shorter: returns an error, or adds one note for all pieces of the file.
+    /// Reports that a file became shorter: returns an error, or adds a note, at most one for each file.
     pub(super) fn shrank(&self, source: &Source) -> Result<(), Error> {
         if !self.keep_going {
             return Err(Error::Shrank { path: shown(&source.path) });
@@ -101,7 +101,7 @@ impl Piece {
             Err(error) => return Err(Error::Entry { action: Action::Read, path: shown(&source.path), error }),
         }
         let hash = source.see(self.stored, bytes, bytes.len() as u64 == source.stored);
-        // Only the last piece returns a hash, so a file never gets this note twice.
+        // Only the last piece returns a hash, so each file gets this note at most once.
         if hash.is_some() && source.changed() {
             shared.note(&source.path, What::Changed);
         }

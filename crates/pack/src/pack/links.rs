@@ -16,7 +16,8 @@ const IN_BLOCK: u32 = 32;
 /// The minimum number of slots in a hash table.
 const SMALLEST: usize = 64;
 
-/// The content of an empty slot. No record has this number, because a table always has more slots than records.
+/// The content of an empty slot. This value is never the number of a record, because a table always has more slots than
+/// records.
 const FREE: u32 = u32::MAX;
 
 /// The maximum number of records, because the table stores 32-bit numbers.
@@ -45,7 +46,7 @@ impl Links {
         if let Some(record) = found {
             return Some(record.path);
         }
-        // Without a record, later names of the file are packed as separate files.
+        // If the maximum number of records is reached, later names of the file are packed as separate files.
         if self.count < MOST {
             self.add(key, path);
         }
@@ -85,7 +86,7 @@ impl Links {
         record
     }
 
-    /// The old table is dropped first, because the records hold all keys.
+    /// The old table can be dropped first, because the records contain all keys.
     fn grow(&mut self) {
         self.table.clear();
         let mut number = 0;
@@ -127,7 +128,8 @@ impl LinkRecord {
         self.path.extend_from_slice(&path[shared..]);
     }
 
-    /// Changes this record into the next record by the difference at the front of `rest`. Returns `None` at the end.
+    /// Applies the difference at the beginning of `rest`, so that this record becomes the next record. Returns `None`
+    /// at the end.
     fn next(&mut self, rest: &mut &[u8]) -> Option<()> {
         self.key.device = take(rest).ok()?;
         self.key.inode = self.key.inode.wrapping_add_signed(signed(take(rest).ok()?));
@@ -250,7 +252,8 @@ mod tests {
         let files = 100_000;
         for number in 0..files {
             let path = format!("folder-{:03}/file-{:03}.txt", number / 1000, number % 1000);
-            // The order of the inode numbers is as irregular as in a folder that is read in the order of its names.
+            // The inode numbers are in an irregular order, as in a real folder whose files are read in the order of
+            // their names.
             assert_eq!(links.first(1, number * 7919 % files, path.as_bytes()), None);
         }
         let blocks: usize = links.blocks.iter().map(|block| block.len() + size_of::<Box<[u8]>>() + 16).sum();

@@ -13,7 +13,7 @@ use crate::tar::form::MOST_PIECES;
 use crate::tree::Tree;
 use deadpan_disk::{About, next_data};
 
-/// A file whose pieces several threads read.
+/// A file that several threads read in pieces.
 pub(super) struct Source {
     pub(super) path: Vec<u8>,
     file: File,
@@ -102,7 +102,7 @@ impl Source {
         About::of_file(&self.file).is_ok_and(|about| about.length < self.was.0)
     }
 
-    /// Whether the file changed after its headers were written, except that it became shorter.
+    /// Whether the file changed after its headers were written; false if a read found the file too short.
     pub(super) fn changed(&self) -> bool {
         !self.cut.load(Ordering::Relaxed)
             && About::of_file(&self.file).is_ok_and(|about| Version::from_about(&about) != self.was)
@@ -138,22 +138,22 @@ impl Extents {
                 Ok(Some(piece)) => piece,
                 // The rest of the file is a hole.
                 Ok(None) => break,
-                // The file system cannot report holes (as in /sys), or the disk fails. Unread bytes must not become
-                // holes.
+                // An error means that the file system cannot report holes (as in /sys), or that the disk fails. Unread
+                // bytes must not become holes.
                 Err(_) => return whole(),
             };
             if pieces.len() == MOST_PIECES {
-                // Readers refuse a file with more pieces.
+                // Readers refuse a file with more than `MOST_PIECES` pieces.
                 return whole();
             }
             pieces.push_back((data, hole - data));
             if pieces.len() == MOST_PIECES {
-                // Readers refuse a file with more pieces.
+                // Readers refuse a file with more than `MOST_PIECES` pieces.
                 return whole();
             }
             position = hole;
         }
-        // A compressed file without holes uses less space, too.
+        // A file without holes also uses less space than its size if the file system compresses it.
         if pieces.front() == Some(&(0, size)) { whole() } else { Self { pieces, sparse: true } }
     }
 

@@ -21,7 +21,8 @@ pub(crate) enum Event {
         flaw: Flaw,
     },
     /// The map of the last entry, which has holes. The map states where in the file the pieces of content belong. This
-    /// event comes before the first piece of data. Content that contains the map itself may come earlier.
+    /// event comes before the first piece of data. If the content begins with the map itself, this part of the content
+    /// may come before this event.
     Map(Map),
     /// A part of the content of the last entry.
     Content {

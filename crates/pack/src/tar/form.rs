@@ -6,10 +6,10 @@ pub(crate) const BLOCK: usize = crate::block::BLOCK as usize;
 /// The comment at the beginning of every pack.
 pub(crate) const MARKER: &[u8] = b"deadpan pack 1";
 
-/// The marker as the one record of a global header.
+/// The only record of the global header that contains the marker.
 pub(crate) const MARKER_RECORD: &[u8] = b"26 comment=deadpan pack 1\n";
 
-/// The beginning of the comment of an index block; the part follows.
+/// The comment of an index block begins with these bytes; a part of the index follows them.
 pub(crate) const INDEX_BLOCK: &[u8] = b"deadpan index ";
 
 /// The maximum length of a pax header that is read.

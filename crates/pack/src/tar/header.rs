@@ -12,7 +12,7 @@ pub(super) struct Header<'a>(&'a [u8; BLOCK]);
 pub(super) enum HeaderFormat {
     /// POSIX: `ustar` and pax.
     Posix,
-    /// GNU tar without pax. This format has other fields in place of the POSIX prefix.
+    /// GNU tar without pax. In this format, other fields are at the place of the prefix field of POSIX.
     Gnu,
     /// Formats older than POSIX and GNU.
     Old,
@@ -24,8 +24,8 @@ impl<'a> Header<'a> {
         let header = Self(block);
         let damaged = || Error::damaged(format!("at byte {offset} there is no header of a tar archive"));
         let sum = number::field(&block[148..156]).ok_or_else(damaged)?;
-        // For the sum, each byte of the checksum field counts as a space. Some old programs added the bytes as signed
-        // numbers, so the signed sum is accepted too.
+        // The checksum is computed with a space in place of each byte of the checksum field. Some old programs added
+        // the bytes as signed numbers, so the signed sum is accepted too.
         let (mut unsigned, mut signed) = (0_i64, 0_i64);
         for (place, byte) in block.iter().enumerate() {
             let byte = if (148..156).contains(&place) { b' ' } else { *byte };

@@ -9,8 +9,8 @@ pub(super) fn field(bytes: &[u8]) -> Option<i64> {
     }
 }
 
-/// Whether the field begins with the zero byte that terminates the number in the preceding field. AIX writes such
-/// fields for sizes of 8 GiB and more.
+/// Whether the field begins with the zero byte that terminates the number in the preceding field. Archives from AIX
+/// contain fields of this kind for sizes of 8 GiB and more.
 pub(super) fn overflown(bytes: &[u8]) -> bool {
     bytes.first() == Some(&0) && bytes.get(1).is_some_and(u8::is_ascii_digit)
 }
@@ -41,7 +41,7 @@ fn binary(bytes: &[u8]) -> Option<i64> {
     i64::try_from(number).ok()
 }
 
-/// Decodes a number in a pax record or a sparse map, which consists of decimal digits only.
+/// Decodes a number in a pax record or a sparse map; only decimal digits are allowed.
 pub(super) fn decimal(bytes: &[u8]) -> Option<u64> {
     if bytes.is_empty() {
         return None;

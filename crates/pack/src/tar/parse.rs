@@ -50,19 +50,19 @@ struct Next {
 #[derive(Debug)]
 enum State {
     Header,
-    /// The parser is in the contents of an extended header.
+    /// The parser reads the contents of an extended header.
     Long {
         kind: u8,
         begin: u64,
         length: u64,
         bytes: Vec<u8>,
     },
-    /// The parser is in the blocks with more lines of a map in the old GNU format.
+    /// The parser reads the blocks that continue a map in the old GNU format.
     OldMap {
         member: Box<Member>,
         pieces: Pieces,
     },
-    /// The parser is in the map at the beginning of a file's content.
+    /// The parser reads the map of the holes, which is at the beginning of a file's content.
     NewMap {
         reading: Reading,
         seen: u64,
@@ -74,10 +74,10 @@ enum State {
         length: u64,
         wanted: bool,
     },
-    /// The parser is in the padding after the content of a file. The value is the number of padding bytes that were not
+    /// The parser reads the padding after the content of a file. The value is the number of padding bytes that were not
     /// read yet.
     Padding(u64),
-    /// The parser has seen one block of zeros.
+    /// The parser has read one block of zeros.
     Ending,
     Ended,
 }

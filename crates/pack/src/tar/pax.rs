@@ -28,7 +28,7 @@ pub(super) struct Sparse {
     pub(super) real_size: Option<u64>,
     /// The map in the format versions 0.0 and 0.1, which is stored in pax records.
     pub(super) pieces: Option<Pieces>,
-    /// In version 0.0, the offset of a piece whose length is in the next record.
+    /// For version 0.0: the offset of a piece, until the next record gives the length of the piece.
     offset: Option<u64>,
 }
 
@@ -182,7 +182,7 @@ fn time(value: &[u8]) -> Option<Time> {
         None => (value, &[][..]),
     };
     let whole = decimal(whole)?;
-    // The smallest number of seconds has no positive counterpart.
+    // A negative number is subtracted from 0, because `i64::MIN` has no positive counterpart.
     let seconds = if negative { 0_i64.checked_sub_unsigned(whole)? } else { 0_i64.checked_add_unsigned(whole)? };
     if !fraction.iter().all(u8::is_ascii_digit) {
         return None;

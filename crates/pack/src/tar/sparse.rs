@@ -42,15 +42,15 @@ impl Pieces {
         Ok(())
     }
 
-    /// Returns the map if its pieces agree with the sizes. The pieces begin at byte `begin` of the content, which has
-    /// `stored` bytes.
+    /// Returns the map if its pieces agree with `stored` and `real_size`. The pieces begin at byte `begin` of the
+    /// content, which has `stored` bytes.
     pub(super) fn map(self, begin: u64, stored: u64, real_size: u64) -> Result<Map, Error> {
         let agrees = begin.checked_add(self.data) == Some(stored) && self.end <= real_size;
         if agrees { Ok(Map { begin, list: self.list }) } else { Err(damaged()) }
     }
 }
 
-/// States at which offsets the pieces of a file with holes belong.
+/// The offsets at which the pieces of a file with holes belong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Map {
     /// The length of the map itself, which is stored in the content before the first piece.

@@ -140,7 +140,7 @@ fn record(records: &mut Vec<u8>, key: &[u8], value: &[&[u8]]) {
     let rest = 3 + key.len() + value.iter().map(|part| part.len()).sum::<usize>();
     let digits = |number: usize| number.to_string().len();
     let mut length = rest + digits(rest);
-    // The digits of the length count too, so the length may need one more digit than computed at first.
+    // The length includes its own digits, so it may need one more digit than computed at first.
     length = rest + digits(length);
     records.extend_from_slice(length.to_string().as_bytes());
     records.push(b' ');
@@ -198,8 +198,8 @@ mod tests {
         }
     }
 
-    /// Tar readers without support for holes extract a file under this name. Once, all such files had the same folder,
-    /// so files with the same name collided.
+    /// Tar readers without support for holes extract a file under this name. In an earlier version, all of these files
+    /// had the same folder, so files with the same name collided.
     #[test]
     fn a_file_with_holes_is_named_in_its_own_folder() {
         let written = |path: &str| {

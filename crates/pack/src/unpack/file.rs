@@ -53,7 +53,7 @@ impl Place {
         }
     }
 
-    /// Makes a link by `make`. An existing file of this name is replaced in one step.
+    /// Makes a link by `make`. An existing file of this name is replaced atomically.
     fn link(&self, make: impl Fn(&disk::Folder, &OsStr) -> Result<(), LinkTrouble>) -> Result<(), Trouble> {
         let folder = self.folder.handle()?;
         let trouble = |LinkTrouble(action, error)| Trouble::System(action, error);
@@ -67,8 +67,8 @@ impl Place {
         cleanup::hold(|_| {
             make(&folder, &temporary).map_err(trouble)?;
             let result = folder.rename(&temporary, name);
-            // If both names are names of the same file, `rename` does nothing, and the temporary name must still be
-            // removed.
+            // If `temporary` and `name` are names of the same file, `rename` does nothing, and `temporary` must still
+            // be removed.
             let _ = folder.remove(&temporary);
             result.map_err(Trouble::system(Action::Create))
         })
@@ -106,8 +106,8 @@ struct LinkTrouble(Action, io::Error);
 /// The error for a hard link whose target is neither a file nor a symbolic link.
 pub(super) const NO_FILE: Trouble = Trouble::Archive(|path| Flaw::HardLink { path });
 
-/// A file that is not complete. When the draft is dropped, the file is removed, unless [`Draft::land`] gave the file
-/// its name before.
+/// A file that is not complete. When this value is dropped, the file is removed, unless [`Draft::land`] gave the file
+/// its final name before.
 #[derive(Debug)]
 struct Draft {
     place: Place,
@@ -118,8 +118,8 @@ struct Draft {
 /// How a file gets its name.
 #[derive(Debug)]
 enum DraftWay {
-    /// The file has its final name from the beginning, because nobody else uses its folder. `None` after the file is
-    /// complete.
+    /// The file has its final name from the beginning, because no other program uses the folder of the file. `None`
+    /// after the file is complete.
     Named(Option<disk::Folder>),
     /// The file gets its name when it is complete. If `taken` is set, the file replaces an existing file.
     Unnamed { draft: Option<disk::Draft>, taken: bool },
@@ -252,8 +252,8 @@ impl Growing {
         if !last || self.failed.load(Ordering::Acquire) {
             return;
         }
-        // The lock is taken before the `match`, because otherwise it would be held during the `match`, in which `fail`
-        // takes the same lock.
+        // This separate statement releases the lock before the `match`, because `fail` takes the same lock inside the
+        // `match`.
         let draft = self.draft.lock().take();
         match draft.map(|draft| draft.land(&self.dress, &self.ledger)) {
             Some(Ok(())) => self.ledger.complete(self.number, self.hash.get().copied()),

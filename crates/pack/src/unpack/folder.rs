@@ -19,8 +19,8 @@ use crate::error::{Action, Flaw, words};
 use crate::shown::shown;
 use deadpan_disk::{self as disk, About, FileId, Handle};
 
-/// When a folder is opened again, this many of the folders around it stay open, since they are likely to be needed
-/// next.
+/// When a folder is opened again, the last folders on the path to it stay open, up to this number, since they are
+/// likely to be needed next.
 const REOPENED: usize = 32;
 
 /// If at least this many folders are open, a folder is closed when the unpacker continues in another folder. The number
@@ -53,7 +53,7 @@ struct AtLast {
 }
 
 impl AtLast {
-    /// Returns the final properties, which depend on whether the run failed.
+    /// Returns the final properties; after a failed run, the original properties of a folder that existed before.
     fn dress(self, failed: bool) -> Option<Dress> {
         if failed && self.existed { self.found } else { Some(self.dress) }
     }
@@ -86,7 +86,7 @@ impl Dress {
                 ErrorKind::Unsupported => {
                     ledger.remark("extended attributes are not restored: this file system has none".into())
                 }
-                // If the disk is full, writing the next content fails.
+                // A full disk is not an error here, because writing the next content then fails.
                 ErrorKind::StorageFull => {
                     let (name, path) = (shown(name), shown(&path()));
                     ledger.remark(format!(
@@ -199,8 +199,8 @@ impl Folder {
             return;
         };
         let filled = self.handle().and_then(|handle| {
-            // The setgid bit is kept, which a new folder can inherit from its parent and an existing folder can already
-            // have.
+            // The setgid bit is kept: a new folder can inherit the bit from its parent, and an existing folder can
+            // already have it.
             let special = if dress.owner.is_none() { about(&handle)?.mode & 0o7000 } else { 0 };
             Dress { mode: dress.mode | special, ..dress }.put_on(&handle, || self.path(), &self.ledger)
         });
@@ -230,7 +230,7 @@ impl Folder {
 
     /// Returns the handle of the folder; opens the folder if it is not open.
     pub(super) fn handle(&self) -> Result<disk::Folder, Trouble> {
-        // This folder and the folders that contain it, as far as they are not open.
+        // From this folder upward, all folders that are not open.
         let mut closed = Vec::new();
         let mut folder = self;
         let mut handle = loop {

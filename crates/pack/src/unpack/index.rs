@@ -1,7 +1,7 @@
 //! Compares a pack's index with its archive.
 //!
-//! Each part of the index is compared when it arrives, and then dropped. Because the table follows from the parts, only
-//! the hash of the table is kept.
+//! Each part of the index is compared when it arrives, and then dropped. The table can be computed from the parts, so
+//! only the hash of the table is kept.
 
 use blake3::Hasher;
 
@@ -17,7 +17,7 @@ pub(super) struct IndexCheck {
     /// The hash and the length of the table that is computed from the parts.
     table: Hasher,
     table_length: u64,
-    /// The hash and the length of those bytes of the table in the archive that were already read.
+    /// The hash and the length of those bytes of the archive's table that were read so far.
     seen: Hasher,
     seen_length: u64,
     parts: u32,
@@ -78,7 +78,7 @@ impl IndexCheck {
         Ok(())
     }
 
-    /// Compares the table and the trailer in the pack with the values that follow from the parts.
+    /// Compares the table and the trailer in the pack with the values that are computed from the parts.
     fn close(&mut self, mut rest: Vec<u8>) -> Result<Vec<u8>, Error> {
         // The table can be long, so its bytes are hashed and not kept.
         let missing = self.table_length - self.seen_length;
@@ -144,7 +144,7 @@ impl IndexCheck {
         Ok(used)
     }
 
-    /// Computes the row of the table for a part that was read.
+    /// Computes the row that the table must have for a part that was read.
     fn line(&mut self, part: &SeenPart) -> Result<(), Error> {
         let first = part.first.as_deref().unwrap_or_default();
         let length = u32::try_from(part.length).map_err(|_| damaged("a part has an impossible length"))?;

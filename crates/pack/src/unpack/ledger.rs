@@ -15,15 +15,15 @@ use crate::names::Paths;
 use crate::shown::shown;
 use deadpan_disk::{cleanup, most_open_files};
 
-/// The maximum number of failures, and also of remarks, that are stored. An archive can cause a failure or a remark for
-/// each entry.
+/// The maximum number of stored failures, and also the maximum number of stored remarks. An archive can cause a failure
+/// or a remark for each entry.
 const MOST_WORDS: usize = 1000;
 
 /// The state of all entries.
 #[derive(Debug)]
 pub(super) struct Ledger {
     state: Mutex<LedgerState>,
-    /// Signals that no [`Rest`](super::Rest) is left: each was completed or dropped.
+    /// Signals that every [`Rest`](super::Rest) was completed or dropped.
     idle: Condvar,
     keep_going: bool,
     /// Set at the first error that ends the work.
@@ -32,7 +32,8 @@ pub(super) struct Ledger {
     lost: AtomicBool,
     /// The number of open folders.
     pub(super) folders: AtomicUsize,
-    /// The maximum number of files that the process may have open. A system call for each entry would take time.
+    /// The maximum number of files that the process may have open. The value is stored, because a system call for each
+    /// entry would take too much time.
     pub(super) most_open: usize,
     /// Set if a folder of another user was refused. Existing folders then keep their modes, because whether a folder is
     /// refused depends on the mode of the folder that contains it.
@@ -49,7 +50,7 @@ struct LedgerState {
     /// The path of the selected entry that was removed from the queue last.
     before: Option<Vec<u8>>,
     complete: u64,
-    /// Whether the target folder counts as a complete entry.
+    /// Whether `complete` includes the target folder.
     root: bool,
     failed: u64,
     failures: Vec<Failure>,
@@ -57,7 +58,7 @@ struct LedgerState {
     remarks: Vec<String>,
     more_remarks: u64,
     fatal: Option<Fatal>,
-    /// If the caller received the error that ended the work, the index of this error in `failures`.
+    /// The index in `failures` of the error that ended the work, if the caller has received this error.
     told: Option<usize>,
     /// Paths of files that contradict the index and must be removed.
     wrong: Vec<Vec<u8>>,
@@ -68,7 +69,7 @@ struct LedgerState {
 /// The error that ends the work.
 #[derive(Debug)]
 struct Fatal {
-    /// The number of the entry that failed, or of the next entry.
+    /// The number of the entry that failed; if no entry failed, the number of the next entry.
     number: u64,
     /// The index of this error in `failures`, if `failures` contains it.
     failure: Option<usize>,
@@ -109,7 +110,8 @@ impl Ledger {
     pub(super) fn complete(&self, number: u64, hash: Option<[u8; 32]>) {
         let mut state = self.state.lock();
         let Some(item) = state.queue.get_mut(number) else {
-            // A folder that was skipped at first is needed now. The first of these folders is always the root.
+            // A folder that was skipped at first is needed now. The first skipped folder is always the root, which has
+            // the number 0.
             state.complete += 1;
             state.root |= number == 0;
             return;
@@ -229,11 +231,11 @@ impl Ledger {
 
     fn changed(&self, state: &mut LedgerState, number: u64, change: Change) {
         let Some(item) = state.queue.get_mut(number) else { return };
-        // The hash is removed, so that the entry does not fail a second time.
+        // The hash is removed, so that the entry does not also fail because of its hash.
         item.hash = Hash::Unknown;
         let done = item.done;
-        // An entry in progress can still fail for another reason. If the entry fails, a file that existed before this
-        // run stays.
+        // An entry that is not finished can still fail for another reason. If the entry fails, a file that existed
+        // before this run stays.
         item.wrong = done.is_none();
         let path = state.queue.path(number).unwrap_or_default();
         if done == Some(true) {
@@ -305,7 +307,7 @@ impl Ledger {
         }
     }
 
-    /// Waits until no [`Rest`](super::Rest) is left: each was completed or dropped.
+    /// Waits until every [`Rest`](super::Rest) was completed or dropped.
     pub(super) fn wait(&self) {
         let mut state = self.state.lock();
         while state.outstanding > 0 {

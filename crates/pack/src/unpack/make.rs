@@ -1,4 +1,4 @@
-//! Makes the entries of an archive. Folders and links are made immediately, and files when their content arrives.
+//! Makes the entries of an archive. Folders and links are made immediately. Files are made when their content arrives.
 
 use std::ops::Range;
 use std::os::unix::ffi::OsStringExt;
@@ -20,7 +20,7 @@ use crate::shown::{beginning, shown};
 use crate::tar::{Map, Member};
 use deadpan_disk as disk;
 
-/// The maximum number of searches for clashing names.
+/// The maximum number of searches for names that differ only in case or accents.
 const SEARCHED: u32 = 16;
 
 const NO_OWNER: Trouble = Trouble::Archive(|path| Flaw::Owner { path });
@@ -29,7 +29,7 @@ const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
 /// Whether the extended attribute `name` is restored. Attributes outside of `user.` grant rights: a capability grants
 /// rights to everybody who runs the file, and an access control list grants rights to the users with certain numbers.
-/// Like the setuid bit, such attributes are restored only together with the owner.
+/// Like the setuid bit, attributes that grant rights are restored only together with the owner.
 fn is_restored(name: &[u8], owner: bool) -> bool {
     let rights: [&[u8]; 3] = [b"security.capability", ACCESS_LIST, b"system.posix_acl_default"];
     name.starts_with(b"user.") || owner && rights.contains(&name)
@@ -101,8 +101,8 @@ impl Maker {
         self.pack = pack;
     }
 
-    /// Ends the previous entry. If its file is not complete, the file is removed when its last received piece was
-    /// written or dropped.
+    /// Ends the previous entry. If the file of the previous entry is not complete, this file is removed when its last
+    /// received piece was written or dropped.
     pub(super) fn next_entry(&mut self) {
         self.next = NextContent::Ignored;
     }
@@ -206,7 +206,7 @@ impl Maker {
     }
 
     fn dress(&mut self, member: &Member) -> Result<Dress, Trouble> {
-        // To the system, a number with all bits set means: do not change the owner.
+        // In the system call, a number with all bits set means that the owner is not changed.
         let id = |id: u64| u32::try_from(id).ok().filter(|id| *id != u32::MAX).ok_or(NO_OWNER);
         let owner = self.options.owner.then(|| Ok((id(member.uid)?, id(member.gid)?))).transpose()?;
         // The setuid and setgid bits grant the owner's rights to others, so they are restored only with the owner.
@@ -249,7 +249,8 @@ impl Maker {
         if self.names.add_folded(folder, name) {
             return Ok(false);
         }
-        // On some file systems, both names refer to the same file, so all waiting files are written first.
+        // On some file systems, names that differ only in case or accents refer to the same file, so all waiting files
+        // are written first.
         self.settle(bytes);
         let there = match self.way.reach(folder, self.options.fresh || self.made.has(folder)) {
             Ok(folder) => folder.handle().ok(),
@@ -270,8 +271,8 @@ impl Maker {
         Ok(ours && !self.pack)
     }
 
-    /// Returns the folder of an entry. In a pack, the entry of the folder always precedes. In other archives, the
-    /// folder is made if it is missing.
+    /// Returns the folder of an entry. In a pack, the folder's own entry always comes before the entries in the folder.
+    /// In other archives, the folder is made if it is missing.
     fn folder_of(&mut self, entry: &Entry, bytes: &[u8]) -> Result<Arc<Folder>, Trouble> {
         let path = parent(&entry.path);
         let mut known = self.way.back_to(path);
@@ -287,7 +288,7 @@ impl Maker {
             if self.names.add_folded(parent(so_far), name(so_far)) {
                 self.implied += 1;
             } else {
-                // A file of this name may not be written yet.
+                // A file with this name may still be waiting to be written.
                 self.settle(bytes);
             }
             let (folder, _) = self.folder(&self.way.last(), name(so_far), so_far, false, bytes)?;
@@ -306,7 +307,7 @@ impl Maker {
             let folder = &path[..*end];
             !self.names.has_folded(parent(folder), name(folder))
         };
-        // Most archives are far below the limit. For such an archive, no folder has to be looked up.
+        // Most archives are far below the limit. For an archive below the limit, no folder has to be looked up.
         self.implied + ends(path, known).count() as u64 > most
             && self.implied + ends(path, known).filter(is_new).count() as u64 > most
     }
@@ -327,7 +328,7 @@ impl Maker {
             self.is_made(path);
             return Ok((folder, Whose::Ours));
         }
-        // If another thread still wrote into the folder later, it would change the time that was set.
+        // All waiting files are written first, because a later write into the folder would change the folder's time.
         self.settle(bytes);
         let whose = if self.options.fresh || self.made.has(path) { Whose::Ours } else { Whose::Others };
         let unlock = whose == Whose::Ours || named && self.options.replace;

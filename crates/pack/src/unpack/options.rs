@@ -12,11 +12,11 @@ pub struct Unpacking {
     /// Permission bits that files and folders never get, even if the archive states them. Use the umask of the process,
     /// or 0 for exactly the packed modes.
     pub mask: u32,
-    /// Restores owners and groups, and with them setuid, setgid and sticky bits. Has an effect only if the process runs
-    /// as root.
+    /// Restores owners and groups, and also setuid, setgid and sticky bits. Has an effect only if the process runs as
+    /// root.
     pub owner: bool,
-    /// Restores the extended attributes of users, whose names begin with `user.`. Together with `owner`, access control
-    /// lists and capabilities are restored too, since these grant rights as the setuid bit does.
+    /// Restores the extended attributes of users: the attributes whose names begin with `user.`. If `owner` is set too,
+    /// access control lists and capabilities are also restored, because they grant rights like the setuid bit.
     pub attributes: bool,
     /// The target folder is new, and no other program uses it before the work ends: files get their final names at
     /// once.

@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 
 use crate::path::shared;
 
-/// The maximum length of index records that a correct writer holds back: its closed parts, its open part, and one
-/// record.
+/// The maximum length of the index records that a correct writer has not written yet: finished parts, the unfinished
+/// part, and one record.
 const MOST_WAITING: u64 = (4 << 20) + (128 << 10) + (256 << 10);
 
-/// The maximum number of bytes of headers while an index block is overdue. A writer hashes files on several threads,
-/// and is at most 16 MiB ahead of the slowest thread.
+/// The maximum number of bytes of headers that are accepted while an index block is overdue. A writer hashes files on
+/// several threads, and is at most 16 MiB ahead of the slowest thread.
 const MOST_LATE: u64 = 32 << 20;
 
 /// The length of a record without its path, hash and target.
@@ -34,11 +34,11 @@ pub(super) struct Item {
     pub(super) done: Option<bool>,
     /// The entry is not selected.
     pub(super) passed: bool,
-    /// Whether the index contradicts the entry, which is then removed when it is finished.
+    /// Whether the index contradicts the entry, so that the entry is removed when it is finished.
     pub(super) wrong: bool,
 }
 
-/// The hash of an entry's content, from the content or from the index, whichever came first.
+/// The hash of an entry's content, computed from the content or read from the index, whichever is known first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hash {
     Unknown,
@@ -71,8 +71,8 @@ impl Queue {
     pub(super) fn push(&mut self, path: &[u8], facts: [u8; 16], stored: usize, headers: u64) -> u64 {
         let mut common = shared(path, &self.last);
         self.since += path.len() - common;
-        // A path is stored in full if the partial paths since the last full path have at least as many bytes as this
-        // path.
+        // If the partial paths since the last full path have at least as many bytes as this path, this path is stored
+        // in full.
         if self.since >= path.len() || common > u16::MAX.into() {
             (common, self.since) = (0, 0);
         }
@@ -97,7 +97,7 @@ impl Queue {
         self.end() - 1
     }
 
-    /// Whether an index block is missing for too long.
+    /// Whether an index block has been missing for too long.
     pub(super) fn is_late(&self) -> bool {
         self.late > MOST_LATE
     }
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// The queue does not keep the common beginning of long paths for each entry.
+    /// The queue does not store the common beginning of long paths again for each entry.
     #[test]
     fn what_paths_share_is_kept_once() {
         let mut queue = Queue::default();

@@ -1,4 +1,4 @@
-//! Files that are still to be written, after the unpacker has read the headers.
+//! Files that are not written yet, although the unpacker has read their headers.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Rest {
 
 impl Drop for Rest {
     fn drop(&mut self) {
-        // Close folders and remove incomplete files before this `Rest` is reported as completed.
+        // Folders are closed and incomplete files are removed before this `Rest` is reported as completed.
         self.jobs.clear();
         self.ledger.hand_back();
     }

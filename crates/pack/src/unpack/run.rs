@@ -73,7 +73,7 @@ impl<R: Read> UnpackTurn<'_, R> {
         if work.stop.is_some_and(|stop| stop()) {
             return Err(Error::Stopped);
         }
-        // If the input is an excerpt, a read error contains an error of this crate.
+        // If the input is an `Excerpt`, a read error contains an error of this crate.
         let length = fill(&mut self.input, unit).map_err(|error| error.downcast().unwrap_or_else(Error::Read))?;
         self.ended = length < unit.len();
         if length == 0 {

@@ -29,9 +29,10 @@ pub(super) struct Single {
 /// The holes of the file, which are written to the stream as zeros.
 #[derive(Debug)]
 struct Holes {
-    /// The map. `None` until the map is read. Until the map is read, the content that arrives is the map itself.
+    /// The map. `None` until the map is read. Until the map is read, the content that arrives is the map itself, not
+    /// data of the file.
     map: Option<Map>,
-    /// Bytes of the file that are written, and the length of the file.
+    /// The number of bytes of the file that were written, and the length of the file.
     at: u64,
     size: u64,
 }

@@ -5,7 +5,7 @@ use crate::entry::Entry;
 /// The size of the unpacked files with their holes, and its limit.
 #[derive(Debug, Default)]
 pub(super) struct Size {
-    /// Bytes that are stored in the archive, and bytes of holes.
+    /// The number of bytes that are stored in the archive, and the number of bytes in holes.
     stored: u64,
     holes: u64,
     pub(super) limit: Option<u64>,

@@ -48,8 +48,8 @@ impl Unpacker {
         Self::with(Some(target), options)
     }
 
-    /// Writes the one file that `filter` selects to a stream, during [`Unpacker::put`], with zeros for its holes. Only
-    /// [`Unpacker::finish`] reports whether the content was correct.
+    /// Makes an unpacker whose [`Unpacker::put`] writes the one file that `filter` selects to a stream, with zeros for
+    /// the file's holes. Only [`Unpacker::finish`] reports whether the content was correct.
     #[must_use]
     pub fn single(filter: Filter, output: impl Write + Send + 'static) -> Self {
         let mut unpacker = Self::with(None, Unpacking::default());
@@ -79,13 +79,14 @@ impl Unpacker {
     /// with its index, except for the contents of files that are not selected. A hard link is unpacked only if its file
     /// is selected too.
     ///
-    /// Call this before the first bytes are put. A path that matches nothing is an error of [`Unpacker::finish`].
+    /// Call this function before the first call of `put`. A path that matches nothing is an error of
+    /// [`Unpacker::finish`].
     pub fn only(&mut self, filter: Filter) {
         self.only = Some(Only::new(filter));
     }
 
-    /// Reads a pack as an archive of another program, with its root as an ordinary folder and without its index. Call
-    /// this before the first bytes are put, if [`index_is_stale`](crate::index_is_stale).
+    /// Reads a pack as an archive of another program, with its root as an ordinary folder and without its index. If
+    /// [`index_is_stale`](crate::index_is_stale) returns true, call this function before `put`.
     pub fn without_index(&mut self) {
         self.parser = Parser::foreign();
         self.ledger.remark(Oddity::Stale.to_string());
@@ -100,14 +101,14 @@ impl Unpacker {
         self.size.limit = Some(bytes);
     }
 
-    /// Takes the next bytes of the archive, which may be cut anywhere. Returns the files that are left to write; any
-    /// thread may complete these files during the next call.
+    /// Takes the next bytes of the archive, which may begin and end anywhere. Returns the files that must still be
+    /// written; any thread may complete these files during the next call.
     ///
     /// This call may wait until earlier [`Rest`]s were completed or dropped. A thread must complete or drop its
     /// [`Rest`] before it calls `put` again.
     ///
-    /// An error in the archive is returned by the next call, so that the entries before the error are not lost. If an
-    /// entry fails, the next call returns its error, unless [`Unpacking::keep_going`] is set.
+    /// If the archive has an error, the next call returns this error, so that the entries before the error are not
+    /// lost. If an entry fails, the next call returns its error, unless [`Unpacking::keep_going`] is set.
     pub fn put(&mut self, bytes: &[u8]) -> Result<Rest, Error> {
         self.check()?;
         if let Err(error) = self.read(bytes) {
@@ -119,7 +120,7 @@ impl Unpacker {
     /// Ends the work after each [`Rest`] was completed or dropped. Sets the modes and times of folders, and checks that
     /// the archive was complete.
     pub fn finish(&mut self) -> Result<Outcome, Error> {
-        // If the last file is not complete, the file is removed.
+        // If the file of the last entry is not complete, the file is removed.
         self.maker.next_entry();
         self.ledger.wait();
         self.check()?;
@@ -240,7 +241,7 @@ impl Unpacker {
         Ok(())
     }
 
-    /// Makes the folders above a selected entry that were not made yet.
+    /// If folders above a selected entry were skipped, makes these folders now.
     fn make_above(&mut self, path: &[u8], bytes: &[u8]) {
         let above = self.only.as_mut().map_or_else(Vec::new, |only| only.above(path));
         for (number, folder) in above {

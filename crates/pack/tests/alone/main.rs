@@ -1,4 +1,4 @@
-//! Tests that measure the whole process. The tests of this program run one after the other.
+//! Tests that measure the memory or the open files of the process. The tests of this program run one after the other.
 
 #[path = "../it/archive/mod.rs"]
 mod archive;

@@ -1,4 +1,4 @@
-//! Limits the memory that unpacking takes, for any archive.
+//! Tests that unpacking takes a limited amount of memory for any archive.
 #![allow(clippy::print_stderr)] // Tests that are skipped say so.
 
 use std::io::Read;
@@ -10,7 +10,7 @@ use deadpan_pack::{Error, Flaw, Folder, Selection, Unpacker, Unpacking, Work, un
 /// The limit for a pack that is read to the end, including the buffers of two threads.
 const MOST: u64 = 128 << 20;
 
-/// A pack must be refused before it has this many entries without an index block.
+/// A pack without index blocks must be refused before it has this many entries.
 const MOST_ENTRIES: u64 = 1_000_000;
 
 /// The most memory that this process has used so far, in bytes.
@@ -43,7 +43,7 @@ impl Read for Endless {
     }
 }
 
-/// Unpacking once kept all paths of a pack without index blocks in memory.
+/// In an earlier version, unpacking kept all paths of a pack without index blocks in memory.
 #[test]
 fn a_pack_without_index_blocks_is_refused() {
     let _alone = alone();

@@ -1,4 +1,4 @@
-//! Limits the number of files that are open during unpacking.
+//! Tests that the number of open files is limited during unpacking.
 
 use std::fs;
 

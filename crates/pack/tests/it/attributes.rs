@@ -59,7 +59,8 @@ fn packed(folder: &Path, xattrs: bool) -> (Vec<u8>, Notes) {
     (bytes, packer.notes())
 }
 
-/// A capability grants the rights of root as setuid does, and a list names users by their numbers.
+/// A capability grants rights of root, as the setuid bit does, and an access control list grants rights to users by
+/// their numbers.
 #[test]
 fn root_restores_no_rights_without_owners() {
     let Some(folder) = sample() else { return };

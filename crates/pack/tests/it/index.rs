@@ -1,4 +1,4 @@
-//! The index of a pack, valid and invalid. A small independent writer makes the packs.
+//! Tests of valid and invalid indexes of packs. A small independent writer makes the packs.
 
 use std::io::{Cursor, Read, Seek, SeekFrom};
 
@@ -71,7 +71,7 @@ fn entries_are_the_same_for_all_part_sizes() {
 #[test]
 fn headers_and_index_agree() {
     let (mut items, unhashed) = (items(), |entry: Entry| Entry { hash: None, ..entry });
-    // The test's own writer cannot write such extreme times.
+    // The test's own writer cannot write the extreme times of these items.
     items.iter_mut().for_each(|item| item.modified = Time { seconds: 5, nanoseconds: item.modified.nanoseconds });
     for inside in [false, true] {
         let (pack, entries) = pack(&items, &[3], inside);
@@ -134,7 +134,7 @@ fn far_fetched(count: u32) -> Vec<u8> {
     made.add_as(&a_folder("x"), &a_far_folder(&long));
     for number in 2..=count {
         made.add_as(&a_folder("x"), &a_far_folder(&format!("{long}/{number:06}")));
-        // The paths of all parts count together.
+        // The limit applies to the paths of all parts together.
         if number % 400 == 0 {
             made = made.block();
         }
@@ -142,7 +142,7 @@ fn far_fetched(count: u32) -> Vec<u8> {
     made.end()
 }
 
-/// An index of 64 KiB once listed gigabytes of paths.
+/// In an earlier version, an index of 64 KiB could list gigabytes of paths.
 #[test]
 fn an_index_whose_paths_are_out_of_proportion_is_refused() {
     let why = "its paths have more than 64 MiB, and more than 16 times the bytes of their records";
@@ -155,12 +155,11 @@ fn an_index_whose_paths_are_out_of_proportion_is_refused() {
     let mut contents = Contents::read(Cursor::new(&beyond)).unwrap().unwrap();
     let mut found = contents.under(&b"x".repeat(60_000));
     assert!(found.any(|entry| entry.is_err_and(|error| error.to_string().contains(why))));
-    // Each lookup reads only one part, which does not exceed the limit.
+    // Each lookup reads only one part, and the paths of one part do not exceed the limit.
     let last = [&b"x".repeat(60_000)[..], b"/001200"].concat();
     assert!((0..20).all(|_| contents.find(&last).unwrap().is_some()));
 }
 
-/// The deepest folders with the longest names are within the bound.
 #[test]
 fn the_deepest_folders_are_not_out_of_proportion() {
     let mut path = String::new();
@@ -183,7 +182,7 @@ fn other_archives_and_random_bytes_are_not_packs() {
 #[test]
 fn every_truncation_is_found() {
     let mut items = items();
-    // The test's own writer cannot write such extreme times.
+    // The test's own writer cannot write the extreme times of these items.
     items.iter_mut().for_each(|item| item.modified = Time::default());
     let (pack, _) = pack(&items, &[4], true);
     let (whole, ..) = archive(&items, &[4], true);
@@ -214,7 +213,7 @@ fn every_changed_byte_of_the_index_is_found() {
     for place in 1024..whole.len() {
         let mut changed = pack.clone();
         changed[place] ^= 0xff;
-        // Without its blocks of zeros, the archive counts as changed by another program.
+        // An archive without its two blocks of zeros is treated as if another program had changed it.
         if place < whole.len() - 1024
             && let Ok(found) = read(&changed)
         {
@@ -223,8 +222,8 @@ fn every_changed_byte_of_the_index_is_found() {
     }
 }
 
-/// A pack with the root and the records that `more` adds to the only part. The sizes in the archive allow `count`
-/// entries.
+/// Returns a pack whose index has a single part, with the root and the records that `more` adds. The archive of the
+/// pack is large enough for `count` entries.
 fn forged(count: u32, more: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let room: Vec<_> = std::iter::once(Item::folder(""))
         .chain((1..count).map(|number| Item::file(format!("{number}"), 1000)))
@@ -374,8 +373,8 @@ fn lengths_beyond_the_file_take_no_memory() {
     }
 }
 
-/// The zeros before the trailer make the length a multiple of GNU tar's record. Packs of the first version have no such
-/// zeros.
+/// The zeros before the trailer make the length of the pack a multiple of GNU tar's record size. Packs of format
+/// version 1 have no zeros before the trailer.
 #[test]
 fn only_zeros_stand_between_the_table_and_the_trailer() {
     let mut lengths = std::collections::BTreeSet::new();

@@ -137,7 +137,7 @@ fn changes_during_packing_are_noted() {
     }
 }
 
-/// A file that becomes shorter was once packed with zeros and without an error.
+/// In an earlier version, a file that became shorter was packed with zeros and without an error.
 #[test]
 fn a_file_that_becomes_shorter_during_packing_is_an_error() {
     for length in [0, 50_000, 299_999] {
@@ -147,7 +147,7 @@ fn a_file_that_becomes_shorter_during_packing_is_an_error() {
         let (bytes, notes) = packed_during_changes(true, length).expect("packed");
         let mut list: Vec<_> = notes.list().iter().map(|note| (note.path.clone(), note.what.clone())).collect();
         list.sort_by(|(one, _), (other, _)| one.cmp(other));
-        // One note is expected, although up to four pieces are missing.
+        // Only one note about the shorter file is expected, although up to four of its pieces are missing.
         assert_eq!(list, [(b"a".to_vec(), What::Shrank), (b"b".to_vec(), What::Gone)]);
         assert!(notes.incomplete());
         assert!(!bytes.windows(512).any(|window| window == [0xaa; 512]), "missing bytes are zeros");
@@ -160,7 +160,7 @@ fn a_file_that_becomes_shorter_during_packing_is_an_error() {
     }
 }
 
-/// An entry may change its kind after its folder was read. The kind at the time of opening is packed.
+/// The kind of an entry can change after its folder was read.
 #[test]
 fn an_entry_that_changes_its_kind_is_packed_as_the_new_kind() {
     let make = |path: &Path, kind: Kind| match kind {
@@ -265,7 +265,7 @@ fn folders_up_to_the_deepest_level_are_packed() {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let mut here = open(root, flags, Mode::empty()).expect("a folder");
         for _ in 0..levels {
-            // After the first round, the folder exists.
+            // An earlier call may have made the folder, so a failure is ignored.
             let _ = mkdirat(&here, "d", Mode::RWXU);
             here = openat(&here, "d", flags, Mode::empty()).expect("a folder");
         }
@@ -311,7 +311,6 @@ fn a_file_that_cannot_report_its_holes_has_none() {
     assert!(found.starts_with(&expected), "{found:?}");
 }
 
-/// Packing notes names that some systems treat as equal, both in the root and in folders.
 #[test]
 fn clashing_names_are_noted() {
     let tree = folder();
@@ -331,7 +330,7 @@ fn clashing_names_are_noted() {
 }
 
 /// Packing includes extended attributes of files and folders, also with `=` and `%` in their names. Attributes that are
-/// too large for a header are left out with a note.
+/// too large for a header are omitted, and a note reports this.
 #[cfg(target_os = "linux")]
 #[test]
 #[allow(clippy::print_stderr)] // A test that is skipped says so.

@@ -196,7 +196,7 @@ fn the_names_of_a_symbolic_link_come_back_as_one_link() {
     let is = |path: &str| fs::symlink_metadata(target.path().join(path)).expect("a link");
     assert!(is("a").is_symlink() && is("a").nlink() == 2 && is("a").ino() == is("copy/a").ino());
     assert_eq!(fs::read_link(target.path().join("copy/a")).expect("a link"), Path::new("nowhere"));
-    // Without the first name, the second name is a separate link.
+    // If the first name is not unpacked, the second name becomes a separate link.
     let read = || Contents::read(Cursor::new(&bytes)).expect("readable").expect("a pack");
     let (mut contents, other) = (read(), read());
     let chosen = Selection::new([b"copy".to_vec()]).within(&mut contents).expect("it is there");

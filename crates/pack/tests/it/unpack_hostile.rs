@@ -15,7 +15,8 @@ fn going() -> Unpacking {
     Unpacking { keep_going: true, ..fresh() }
 }
 
-/// An archive with few bytes of paths once made so many folders that making and removing them took minutes.
+/// In an earlier version, an archive with few bytes of paths made so many folders that making and removing them took
+/// minutes.
 #[test]
 fn folders_that_only_paths_name_are_bounded() {
     let deep = |number: u32| {
@@ -127,7 +128,8 @@ fn every_truncation_is_found() {
         let target = target.path().join(number.to_string());
         fs::create_dir(&target).unwrap();
         match into(&target, &archive[..length], fresh()) {
-            // Every tar reader accepts archives without an end. A cut between two entries can therefore only be noted.
+            // Every tar reader accepts an archive without the two blocks of zeros at its end. So if an archive is cut
+            // between two entries, unpacking only returns a remark.
             Ok(outcome) => {
                 assert!([512, 2048, 2560, 3072, 3584].contains(&length), "{length}");
                 assert_eq!(outcome.remarks, ["the archive has no end: it may have been cut short between two entries"]);
@@ -287,8 +289,8 @@ fn an_empty_input_is_not_an_archive() {
     assert!(into(target.path(), &vec![0; 10_240], fresh()).is_ok());
 }
 
-/// ext4 reports a full disk if an attribute does not fit into a block. Such an error must not prevent the unpacking of
-/// the file.
+/// ext4 reports a full disk if an attribute does not fit into a block. An attribute that does not fit must not prevent
+/// the unpacking of its file.
 #[test]
 fn attributes_that_do_not_fit_are_noted() {
     let to = tempdir().unwrap();
@@ -327,7 +329,7 @@ fn attributes_that_do_not_fit_are_noted() {
     }
 }
 
-/// If the numbers were cut to the width that fits, they could name other users, such as root.
+/// If these numbers were cut to 32 bits, they could be the numbers of other users, such as root.
 #[test]
 fn owners_with_too_large_numbers_are_refused() {
     if !rustix::process::geteuid().is_root() {
@@ -362,7 +364,7 @@ fn hole(name: &str, size: u64) -> Vec<u8> {
     [pax(b'x', records), file("GNUSparseFile.0/x", &content)].concat()
 }
 
-/// An archive of five kilobytes once created a file of an exbibyte.
+/// In an earlier version, an archive of five kilobytes created a file of an exbibyte.
 #[test]
 fn a_small_archive_does_not_become_an_exbibyte() {
     let refused = |archive: &[u8], limit: Option<u64>| {

@@ -31,7 +31,7 @@ fn existing_files_are_kept_unless_forced() {
     assert_eq!(error, "sub/a exists already");
     let outcome = into(target.path(), &archive, going());
     let outcome = outcome.unwrap();
-    // The files of the first run block the second run too.
+    // The second run also fails at the files that the first run made.
     assert!(outcome.failed >= 2, "{:?}", outcome.failures);
     assert_eq!(fs::read(path("sub/a")).unwrap(), b"old");
     assert_eq!(fs::read(path("sub/kept")).unwrap(), b"kept");
@@ -41,7 +41,6 @@ fn existing_files_are_kept_unless_forced() {
     assert_eq!(names(target.path()), ["sub", "sub/a", "sub/b", "sub/kept"]);
 }
 
-/// Another program makes a file of the same name while the file is written.
 #[test]
 fn a_name_that_is_made_meanwhile_is_replaced_if_forced() {
     let archive = ended(&[file("a", &[7; 4000])]);
@@ -58,8 +57,8 @@ fn a_name_that_is_made_meanwhile_is_replaced_if_forced() {
     }
 }
 
-/// The text of the first failure ends with the text of the second failure. A comparison of texts once dropped the
-/// second failure.
+/// The message of the first failure ends with the whole message of the second failure. An earlier version compared the
+/// messages, and omitted the second failure.
 #[test]
 fn failures_with_similar_texts_are_all_reported() {
     let target = tempdir().unwrap();
@@ -87,7 +86,8 @@ fn existing_files_are_kept_when_the_new_one_is_large() {
     assert_eq!(names(target.path()), ["a"]);
 }
 
-/// For a large file whose path is taken meanwhile, the unpacker once waited for itself forever.
+/// In an earlier version, the unpacker waited for itself forever if the path of a large file was taken during
+/// unpacking.
 #[test]
 fn a_large_file_whose_path_is_taken_during_unpacking() {
     let target = tempdir().unwrap();
@@ -108,8 +108,8 @@ fn a_large_file_whose_path_is_taken_during_unpacking() {
     assert_eq!(names(target.path()), ["a", "b"]);
 }
 
-/// Ends a process, as a signal does, while four threads unpack into a draft. No file that the threads make meanwhile is
-/// left. Each repetition needs a separate process.
+/// Ends a process, as a signal does, while four of its threads unpack into a temporary folder. Files that the threads
+/// make at this time are removed too. Each repetition needs a separate process.
 #[test]
 fn drafts_are_removed_while_threads_create_more() {
     const PLACE: &str = "DEADPAN_TEST_DRAFTS";
@@ -179,7 +179,7 @@ fn existing_files_are_not_targets_of_hard_links() {
         assert!(outcome.failed > 0);
         assert_eq!(names(target.path()), ["theirs"]);
     }
-    // An archive that names the same file twice still must not replace a file that existed before.
+    // An archive with two entries of the same path must not replace a file that existed before.
     let archive = ended(&[file("theirs", b"x"), file("theirs", b"y")]);
     assert_eq!(into(target.path(), &archive, going()).unwrap().failed, 2);
     assert_eq!(fs::read(target.path().join("theirs")).unwrap(), b"theirs");
@@ -269,7 +269,7 @@ fn incomplete_pieces_leave_no_files() {
     assert_eq!(names(target.path()), ["b"]);
 }
 
-/// The index may disagree with an entry before the entry fails because its path exists.
+/// The index can contradict an entry, and the entry can then also fail because its path exists.
 #[test]
 fn existing_files_are_kept_when_the_index_is_wrong() {
     let (other, mine) = (a_file("a", b"what the index says"), a_file("a", b"what is there"));
@@ -290,7 +290,8 @@ fn existing_files_are_kept_when_the_index_is_wrong() {
     }
 }
 
-/// The index names one file, but the headers at that offset name another file, which the user did not select.
+/// The index has the path of one file, but the headers at that offset have the path of another file, which the user did
+/// not select.
 #[test]
 fn only_selected_entries_are_unpacked() {
     let (wanted, other) = (a_file("picture", b"content"), a_file(".bashrc", b"content"));
@@ -310,7 +311,8 @@ fn only_selected_entries_are_unpacked() {
     assert_eq!(names(target.path()), [".bashrc"]);
 }
 
-/// Unpacking a part of a folder once gave everybody access to an existing private folder of the same name.
+/// In an earlier version, unpacking a part of a folder gave everybody access to an existing private folder of the same
+/// name.
 #[test]
 fn existing_folders_keep_mode_and_time_unless_forced() {
     let private = |path: &std::path::Path| {
@@ -341,8 +343,8 @@ fn existing_folders_keep_mode_and_time_unless_forced() {
                 "forced {forced}, fails {fails}"
             );
             assert_eq!(target.metadata().unwrap().mtime() == 1_000_000_000, dressed);
-            // The folder `new`, which this run made, gets its mode in all four cases, although the archive contains it
-            // twice.
+            // The folder `new`, which this run made, gets its mode in each case, although the archive contains the
+            // folder twice.
             assert_eq!(mode(&target.join("sub/new")), 0o755);
             assert_eq!(target.join("sub/new").metadata().unwrap().mtime(), 1_000_000_000);
         }

@@ -1,4 +1,4 @@
-//! Packs: their archive and their index must agree.
+//! Tests that the archive and the index of a pack must agree.
 
 #![allow(clippy::print_stderr)] // Tests that are skipped say so.
 
@@ -82,7 +82,7 @@ fn every_truncation_is_found() {
     }
 }
 
-/// A pack of the first version has no zeros before its trailer.
+/// A pack of format version 1 has no zeros before its trailer.
 #[test]
 fn only_zeros_stand_before_the_trailer() {
     for length in (1..90).step_by(7) {
@@ -116,7 +116,6 @@ fn every_changed_byte_is_found_or_harmless() {
     let whole = tree(whole.path(), true);
     let mut unnoticed = 0;
     let marker = 512..512 + 26;
-    // Change all bytes of the index and every fifth byte of the archive.
     let places = (0..archive.len()).filter(|place| place % 5 == 0 || *place > archive.len() - 700);
     for place in places.filter(|place| !marker.contains(place)) {
         let mut changed = archive.clone();
@@ -199,7 +198,8 @@ fn a_pack_without_an_index_counts_as_truncated() {
     assert_eq!(unpacker.progress().until.as_deref(), Some(&b"a"[..]));
 }
 
-/// Reading in order once treated such an archive as a pack, but reading by offset did not.
+/// An earlier version treated an archive with this header as a pack when it read in order, but not when it read by
+/// offset.
 #[test]
 fn a_header_with_the_marker_and_another_record_is_not_a_marker() {
     let marker = pax(b'g', &[("comment", b"deadpan pack 1"), ("x", b"y")]);
@@ -211,7 +211,7 @@ fn a_header_with_the_marker_and_another_record_is_not_a_marker() {
     assert!(Contents::read(Cursor::new(&archive)).unwrap().is_none());
 }
 
-/// The computation of the end of such an entry once overflowed.
+/// In an earlier version, the computed end of an entry with these lengths overflowed.
 #[test]
 fn an_index_block_with_impossible_lengths_is_refused() {
     let good = a_file("a", b"alpha");

@@ -19,8 +19,8 @@ const HIGH: u64 = ONES << 7;
 /// The number of each lane.
 const NUMBERS: u64 = 0x0706_0504_0302_0100;
 
-/// Writes a padded block: the bytes of `data`, then the padding of the row. `data` must be shorter than the block. For
-/// noisy padding, the block must hold the noise before the call.
+/// Writes a padded block: the bytes of `data`, then the padding that `row` describes. `data` must be shorter than the
+/// block. For noisy padding, the block must hold the noise before the call.
 #[inline]
 pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
     let reader = Reader::new(data);
@@ -35,8 +35,8 @@ pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8], kept: usize, nois
     write(row, value, kept, last, block, |chunk, at| (load(chunk), load(&noise[at..at + chunk.len()])));
 }
 
-/// Returns the number of padding bytes in a block, and whether the row allows this padding. If the row does not allow
-/// the padding, the number has no meaning.
+/// Returns the number of padding bytes in a block, and whether the padding is right for this row. If the padding is
+/// wrong, the number has no meaning.
 #[inline]
 pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     debug_assert_eq!(block.len(), usize::from(row.size));
@@ -130,8 +130,8 @@ fn chunk(block: &[u8], at: usize) -> &[u8] {
     &block[at..block.len().min(at + STEP)]
 }
 
-/// Reads a slice of secret length at any index without an access outside of the slice. For an index after the end, it
-/// reads the first byte again, or a stand-in byte if the slice is empty.
+/// Reads a slice of secret length at any index without an access outside of the slice. For an index after the end, the
+/// reader reads the first byte again, or a stand-in byte if the slice is empty.
 pub struct Reader<'a> {
     start: *const u8,
     length: usize,

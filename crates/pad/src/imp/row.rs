@@ -26,10 +26,11 @@ pub struct Row {
     pub mark: u8,
     /// The mask for schemes in which the last padding byte is the count.
     pub ends_in_count: u8,
-    /// The mask for schemes with noise: the target holds random bytes, and the bytes after the data remain.
+    /// The mask for schemes with noise: the target already holds random bytes, and the bytes after the data stay there
+    /// as padding.
     pub noisy: u8,
-    /// Bits for the padding bytes that may have any value. The lowest bit is for the last byte. The highest bit is for
-    /// all bytes before the last byte.
+    /// A mask of the padding bytes that are not checked, because these bytes may have any value. The lowest bit is for
+    /// the last byte. The highest bit is for all bytes before the last byte.
     pub unchecked: i8,
     /// The mask for schemes in which the last padding byte determines the value of the other padding bytes. In other
     /// schemes this value is zero.

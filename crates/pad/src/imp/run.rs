@@ -28,7 +28,7 @@ impl Run {
         let above = (bad | 1).leading_zeros();
         let behind = at as u64 + u64::from((63 - above) * LANES / 64) + 1;
         // The code shifts the bit to the top, because compilers turn a shift to the bottom into a bit test. Valgrind
-        // reports such a bit test as a secret address.
+        // reports a bit test as a secret address.
         self.begins = any.select(behind, self.begins);
         self.marked = any.select((marks << above) >> 63, self.marked);
     }

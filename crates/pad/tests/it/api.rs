@@ -32,7 +32,7 @@ fn is_random(scheme: Scheme) -> bool {
     matches!(scheme, Scheme::Iso10126 | Scheme::ArbitraryTail)
 }
 
-/// Pads data in all three ways, compares the results, and removes the padding.
+/// Pads data by each of the three methods, compares the results, and removes the padding.
 fn round_trip(padding: Padding, data: &[u8]) {
     let (scheme, block) = (padding.scheme(), usize::from(padding.block()));
     let whole = padding.padded_len(data.len()).unwrap();
@@ -45,7 +45,8 @@ fn round_trip(padding: Padding, data: &[u8]) {
         assert_eq!(padding.pad_into_with(data, &mut output, &mut Same(7)), Err(Error::ZeroTail));
         assert_eq!(padding.pad_last_block_with(data, &mut last, &mut Same(7)), Err(Error::ZeroTail));
         assert_eq!(padding.pad_in_place_with(&mut place, data.len(), &mut Same(7)), Err(Error::ZeroTail));
-        // The function copies the data first and wipes the copy on error, because the end of the data must not leak.
+        // Because the end of the data must not leak, the padding methods copy the data before they detect the error,
+        // and then wipe the copy.
         let ((output, behind), (last, behind_last)) = (output.split_at(whole), last.split_at(block));
         assert!(output.iter().chain(last).all(|&byte| byte == 0));
         assert!(behind.iter().chain(behind_last).chain(&place[data.len()..]).all(|&byte| byte == 0x5c));
@@ -94,8 +95,8 @@ fn known_blocks() {
         (Scheme::Iso10126, *b"Hello\x07\x07\x03"),
         (Scheme::Rfc4303, *b"Hello\x01\x02\x03"),
         (Scheme::Iso7816, *b"Hello\x80\0\0"),
-        // A random number that consists of bytes 07 is just below 7/255 of the range, which gives 6. The code adds one
-        // and XORs the sum with "o".
+        // A random number of bytes 07 is just below 7/255 of the range, so it is scaled to 6. The code adds one to 6
+        // and XORs the sum with the last data byte, "o".
         (Scheme::ArbitraryTail, [b'H', b'e', b'l', b'l', b'o', b'o' ^ 7, b'o' ^ 7, b'o' ^ 7]),
         (Scheme::NotLast, *b"Hello\x90\x90\x90"),
     ];

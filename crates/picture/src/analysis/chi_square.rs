@@ -28,14 +28,15 @@ impl ChiSquare {
 /// Low-bit replacement makes the two values of each pair 2k, 2k + 1 equally frequent, while their sum stays the same.
 /// The statistic compares the frequency of 2k with half of the sum: A. Westfeld, A. Pfitzmann, "Attacks on
 /// Steganographic Systems" (Information Hiding 1999), section 4.2. As in the paper, pairs with an expected frequency of
-/// 4 or less are combined into one pair. Each color has separate pairs. The statistics of the colors are added up, and
-/// their degrees of freedom too.
+/// 4 or less are combined into one pair. Each color has separate pairs. The method adds up the statistics of the
+/// colors, and also adds up their degrees of freedom.
 #[must_use]
 pub fn chi_square(picture: &Pixels) -> ChiSquare {
     evaluate(&count(&picture.samples, picture.channels.count()))
 }
 
-/// Runs the chi-square attack on the first 1 ÷ `steps` of a picture, the first 2 ÷ `steps`, and so on to all of it.
+/// Runs the chi-square attack on the first 1 ÷ `steps` of a picture, on the first 2 ÷ `steps`, and so on up to the
+/// whole picture.
 ///
 /// If low-bit replacement starts at the top of a picture, the curve is near 1 and falls where the data end: A.
 /// Westfeld, A. Pfitzmann, "Attacks on Steganographic Systems" (Information Hiding 1999), section 4.2, figures 9 to 11.

@@ -40,7 +40,7 @@ impl Comparison {
         counted.map(|(difference, _)| difference.unsigned_abs() as u8).max().unwrap_or(0)
     }
 
-    /// Returns the number of samples that are higher than in the cover by `difference`.
+    /// Returns the number of samples that exceed the cover's sample by exactly `difference`.
     #[must_use]
     pub fn count(&self, difference: i16) -> u64 {
         let at = usize::try_from(i32::from(difference) + 255);
@@ -83,8 +83,8 @@ pub fn clipped(picture: &Pixels) -> f64 {
     clipped as f64 / picture.samples.len().max(1) as f64
 }
 
-/// Draws the difference between a picture and its cover: black where the two pictures are equal, and elsewhere `gain`
-/// times as bright as the difference, up to white.
+/// Draws the difference between a picture and its cover: black where the two pictures are equal, and elsewhere as
+/// bright as `gain` times the difference, up to white.
 ///
 /// # Errors
 /// [`Error::Sizes`] if the pictures have different sizes.

@@ -63,8 +63,8 @@ mod tests {
     #[test]
     fn tails_agree_with_closed_forms() {
         for x in [0.1_f64, 1.0, 2.5, 7.0, 30.0, 100.0] {
-            // For two degrees of freedom, the distribution is an exponential distribution. For four and six, it is an
-            // Erlang distribution.
+            // For two degrees of freedom, the distribution is an exponential distribution. For four and six degrees of
+            // freedom, the distribution is an Erlang distribution.
             let half = x / 2.0;
             let closed = [(2, 1.0), (4, 1.0 + half), (6, 1.0 + half + half * half / 2.0)];
             for (freedom, sum) in closed {

@@ -15,11 +15,11 @@ const FREQUENCIES: usize = VALUES / 2;
 /// calibrated HCF-COM.
 ///
 /// Changes by ±1 are noise that is added to the samples, so they smooth the histogram. The high frequencies of the
-/// histogram's Fourier transform (the *histogram characteristic function*) become weaker, and its center of mass moves
-/// down. The method divides this center by the center for the picture at half the size, in which each sample is the
-/// mean of 2 × 2 samples, rounded down. The mean removes most of the changes, so the small picture serves as an
-/// approximation of the cover: A. D. Ker, "Steganalysis of LSB Matching in Grayscale Images" (IEEE Signal Processing
-/// Letters 12, 2005). The small picture leaves out a last row or column that has no neighbor.
+/// histogram's Fourier transform (the *histogram characteristic function*) become weaker, and the transform's center of
+/// mass moves down. The method divides this center of mass by the center of mass for the picture at half the size, in
+/// which each sample is the mean of 2 × 2 samples, rounded down. The mean removes most of the changes, so the small
+/// picture serves as an approximation of the cover: A. D. Ker, "Steganalysis of LSB Matching in Grayscale Images" (IEEE
+/// Signal Processing Letters 12, 2005). The small picture does not include a last row or column that has no neighbor.
 ///
 /// Returns the ratio of the two centers: about 1 for many covers, and less after changes. The method needs no training.
 /// But covers differ from each other, so a ratio alone proves little. Returns `None` if the picture is too small.
@@ -32,8 +32,8 @@ pub fn hcf_com(picture: &Pixels) -> Option<f64> {
 /// from the same paper.
 ///
 /// Neighboring samples in a photograph are similar, so the histogram of pairs is narrow, and changes by ±1 smooth this
-/// histogram more. The pairs are all horizontal neighbors of one color. Returns the ratio of the two centers, as
-/// [`hcf_com`] does, and `None` if the picture is too small.
+/// histogram more. The pairs are all horizontal neighbors of one color. Returns the ratio of the two centers of mass,
+/// as [`hcf_com`] does, or `None` if the picture is too small.
 #[must_use]
 pub fn adjacency_hcf_com(picture: &Pixels) -> Option<f64> {
     mean(picture, |plane| {
@@ -159,13 +159,13 @@ mod tests {
 
     #[test]
     fn centers_agree_with_closed_forms() {
-        // All frequencies of a single value are equally strong, and their mean is 63.5. The mean of sums of two
-        // frequencies is 127.
+        // All frequencies of the histogram of a single value are equally strong, and their mean is 63.5. For pairs, the
+        // mean of the sum of two frequencies is 127.
         assert!((center(&plane(9, [77; 90])) - 63.5).abs() < 1e-9);
         assert!((adjacency_center(&plane(9, [77; 90])) - 127.0).abs() < 1e-9);
         // If all values are equally frequent, only the frequency 0 is not zero.
         assert!(center(&plane(16, (0..=255).collect::<Vec<u8>>())) < 1e-9);
-        // Two equal counts of values that are 3 apart have the magnitudes |cos(3πf ÷ 256)|.
+        // For two equally frequent values that are 3 apart, the magnitudes are |cos(3πf ÷ 256)|.
         let magnitude = |f: usize| (TAU * f as f64 * 3.0 / 512.0).cos().abs();
         let expected = center_of_mass((0..FREQUENCIES).map(|f| (f, magnitude(f))));
         assert!((center(&plane(2, [100, 103, 103, 100])) - expected).abs() < 1e-9);

@@ -8,7 +8,7 @@ const GROUP: usize = 4;
 
 /// Estimates the rate of low-bit replacement by RS analysis.
 ///
-/// The method flips samples in groups of four. It counts the groups that become rougher (*regular*) or smoother
+/// The method flips samples in groups of four. The method counts the groups that become rougher (*regular*) or smoother
 /// (*singular*), with the flips 2k ↔ 2k + 1 and with the flips 2k ↔ 2k − 1. In a photograph, both kinds of flips give
 /// the same counts. Replacement makes the counts differ, and the rate follows from a quadratic equation: J. Fridrich,
 /// M. Goljan, R. Du, "Reliable Detection of LSB Steganography in Color and Grayscale Images" (ACM Multimedia and
@@ -36,8 +36,9 @@ fn estimate(plane: &Plane) -> Option<f64> {
     (differences.1 > 0 && rate.is_finite()).then_some(rate)
 }
 
-/// The numbers of regular groups minus singular groups, with the flips 2k ↔ 2k + 1 and the flips 2k ↔ 2k − 1. They are
-/// counted in the picture, and in the picture with all low bits flipped. The second field counts the groups.
+/// The number of regular groups minus the number of singular groups, for the flips 2k ↔ 2k + 1 and for the flips 2k ↔
+/// 2k − 1. The groups are counted in the picture, and in the picture with all low bits flipped. The second field counts
+/// the groups.
 #[derive(Default)]
 struct Differences([i64; 4], u64);
 
@@ -61,12 +62,12 @@ fn plus(sample: i16) -> i16 {
     sample ^ 1
 }
 
-/// The flip 2k ↔ 2k − 1. The results for 0 and 255 are −1 and 256, as in the paper.
+/// The flip 2k ↔ 2k − 1. The result for 0 is −1, and the result for 255 is 256, as in the paper.
 fn minus(sample: i16) -> i16 {
     ((sample + 1) ^ 1) - 1
 }
 
-/// The discrimination function of the paper: the sum of the steps between neighbors.
+/// The discrimination function of the paper: the sum of the absolute differences between neighbors.
 fn roughness(group: [i16; GROUP]) -> i16 {
     (group[1] - group[0]).abs() + (group[2] - group[1]).abs() + (group[3] - group[2]).abs()
 }

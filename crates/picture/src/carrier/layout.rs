@@ -1,4 +1,5 @@
-//! The place of each byte of a carrier in its file. Only format, width and height determine this place.
+//! The place of each byte of a carrier in its file. Only the format, the width and the height determine the place of
+//! each byte.
 
 use super::{png, webp};
 use crate::{Error, Format, LABEL};
@@ -69,7 +70,7 @@ impl Layout {
     }
 
     /// Returns the usual size for `total` bytes of data, or for data of unknown length: 4096 × 2730 pixels. The size is
-    /// smaller for few data, and larger if the data would need more than 1000 pictures of the usual size.
+    /// smaller if there are few data, and larger if the data need more than 1000 pictures of the usual size.
     ///
     /// # Errors
     /// [`Error::CarrierSize`] if no picture is large enough.
@@ -118,7 +119,7 @@ impl Layout {
         }
     }
 
-    /// Returns the same size with only as many rows as `part` bytes need.
+    /// Returns the layout of the same width with only as many rows as `part` bytes need.
     pub(crate) fn cut(self, part: u64) -> Self {
         let rows = (HEADER as u64 + part).div_ceil(self.row()).min(u64::from(self.height));
         Self { height: rows as u32, ..self }
@@ -142,8 +143,8 @@ impl Layout {
         }
     }
 
-    /// Returns the offset in the file where byte `at` of the carrier begins, including the structure that comes
-    /// directly before this byte.
+    /// Returns the offset in the file of byte `at` of the carrier, or of the format's own bytes directly before this
+    /// byte.
     pub(crate) fn start(&self, at: u64) -> u64 {
         match self.format {
             Format::Png => png::start(self, at),

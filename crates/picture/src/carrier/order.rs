@@ -27,7 +27,7 @@ pub enum Finding {
     Carrier(Label, SampleOrder),
     /// A carrier with a damaged label.
     Damaged,
-    /// A carrier with a correct checksum, but with a label that no set can have.
+    /// A carrier with a correct checksum, but with a label that is impossible in any set.
     Impossible,
     /// A carrier that was scaled, or compressed with loss. The data are lost.
     Lossy,
@@ -51,14 +51,14 @@ impl SampleOrder {
     }
 
     /// Returns whether the label is wrong because a template was hidden in a carrier, and not because of damage. A
-    /// template changes half of the samples by 1. With one of 256 templates, the samples of the magic bytes stay the
+    /// template changes half of the samples by 1. In one of 256 templates, the samples of the magic bytes stay the
     /// same. But such a template almost always changes a sample of the label that is 0 in almost all sets.
     fn has_changed_zeros(self, header: &[u8; HEADER]) -> bool {
         let one = if self == Self::Reversed { 1_u8.reverse_bits() } else { 1 };
         ZEROS.iter().any(|at| header[*at] == one)
     }
 
-    /// Copies the bytes of a carrier from `at` on. Returns `None` if the picture is too small.
+    /// Copies the bytes of a carrier, beginning with byte `at`. Returns `None` if the picture is too small.
     fn copy(self, samples: &[u8], at: usize, buffer: &mut [u8]) -> Option<()> {
         let end = at.checked_add(buffer.len())?;
         match self {
@@ -138,8 +138,9 @@ impl Finding {
 /// The largest difference between the first samples and the samples of the magic bytes after weak compression.
 const NEAR: u8 = 24;
 
-/// Positions where a carrier has zeros. The first bytes of index, count and spares are zero, because these numbers are
-/// at most 65 536. The first bytes of offset and total length are zero below 1 TiB.
+/// Positions where a carrier has zeros. The first bytes of the index, the count and the number of spare pictures are
+/// zero, because these numbers are at most 65 536. The first bytes of the offset and of the total length are zero for
+/// data below 1 TiB.
 const ZEROS: [usize; 9] = [24, 28, 32, 40, 41, 42, 48, 49, 50];
 
 /// Returns whether neighboring samples are almost independent. Samples of sealed data are independent, and stay almost
@@ -206,7 +207,7 @@ mod tests {
     #[test]
     fn templates_that_keep_the_magic_are_not_called_damaged() {
         for order in SampleOrder::BOTH {
-            // The label is `byte` where it is usually 0, and 99 elsewhere.
+            // Each byte of the label that is usually 0 is `byte`, and every other byte is 99.
             let of = |byte: u8| {
                 let header = |at: usize| match (MAGIC.get(at), ZEROS.contains(&at)) {
                     (Some(magic), _) => *magic,

@@ -10,8 +10,8 @@ use super::png;
 use crate::Format;
 use crate::position::read_exact_at;
 
-/// The number of bytes of the file that are read before the format's structure is removed. This number of bytes fits
-/// into the cache of a CPU core.
+/// The number of bytes of the file that are read at once, before the format's own bytes are removed. This number of
+/// bytes fits into the cache of a CPU core.
 const STEP: usize = 256 << 10;
 
 /// Buffers that are used again.

@@ -47,8 +47,8 @@ pub(super) fn tail(adler: u32, crc: u32) -> Vec<u8> {
     [&adler.to_be_bytes()[..], &crc.to_be_bytes()[..], &END[..]].concat()
 }
 
-/// The offset of the first byte in a row is the offset of the row's filter byte. If a new block begins with the row, it
-/// is the offset of the block's header.
+/// The offset of the first byte in a row is the offset of the filter byte before this byte. If a new block begins with
+/// the row, the offset is the offset of the block's header.
 pub(super) fn start(layout: &Layout, at: u64) -> u64 {
     let (row, column) = (at / layout.row(), at % layout.row());
     let blocks = match column {
@@ -58,7 +58,7 @@ pub(super) fn start(layout: &Layout, at: u64) -> u64 {
     HEAD + BLOCK * blocks + row * (layout.row() + 1) + column + u64::from(column > 0)
 }
 
-/// Returns the length of the structure that belongs to byte `at`.
+/// Returns the number of the format's own bytes directly before byte `at`.
 pub(super) fn before(layout: &Layout, at: u64) -> u64 {
     let (row, column) = (at / layout.row(), at % layout.row());
     match column {
@@ -75,8 +75,8 @@ fn block(layout: &Layout, row: u64) -> [u8; 5] {
     [u8::from(left <= rows(layout)), low, high, !low, !high]
 }
 
-/// Appends to `file` the bytes of the carrier from `at` on, with the structure that belongs to them. Calls `between`
-/// for each range in `file` between two block headers.
+/// Appends the bytes of the carrier from `at` on to `file`, with the format's own bytes before and between them. Calls
+/// `between` for each range in `file` between two block headers.
 pub(super) fn frame(layout: &Layout, at: u64, bytes: &[u8], file: &mut Vec<u8>, mut between: impl FnMut(&[u8])) {
     let (row_length, rows) = (layout.row(), rows(layout));
     let (mut row, mut column) = (at / row_length, at % row_length);
@@ -99,7 +99,8 @@ pub(super) fn frame(layout: &Layout, at: u64, bytes: &[u8], file: &mut Vec<u8>, 
     between(&file[from..]);
 }
 
-/// Extracts the carrier's bytes that begin at byte `at` from `file`, which begins with the structure before byte `at`.
+/// Extracts the carrier's bytes that begin at byte `at` from `file`, which begins with the format's own bytes before
+/// byte `at`.
 pub(super) fn unframe(layout: &Layout, at: u64, mut file: &[u8], mut bytes: &mut [u8]) {
     let (row_length, rows) = (layout.row(), rows(layout));
     let (mut row, mut column) = (at / row_length, at % row_length);
@@ -118,7 +119,6 @@ pub(super) fn unframe(layout: &Layout, at: u64, mut file: &[u8], mut bytes: &mut
 
 /// A block header that is different if the picture has fewer rows.
 pub(super) struct Patch {
-    /// The offset of the header in the file.
     pub(super) offset: u64,
     /// The header.
     pub(super) bytes: [u8; 5],
@@ -137,6 +137,6 @@ pub(super) fn patch(whole: &Layout, cut: &Layout) -> Option<Patch> {
     let offset = start(cut, row * cut.row());
     let end = HEAD - ZLIB.len() as u64 + stream_length(cut);
     let change: [u8; 5] = std::array::from_fn(|at| old[at] ^ bytes[at]);
-    // A CRC is affine: a change of some bytes changes the CRC in the same way, whatever the other bytes are.
+    // A CRC is affine: if some bytes change, the resulting change of the CRC does not depend on the other bytes.
     Some(Patch { offset, bytes, crc: shift32(crc32(&change) ^ crc32(&[0; 5]), end - offset - BLOCK) })
 }

@@ -67,7 +67,7 @@ impl Carrier {
 /// The number of rows that are checked for filters.
 const ROWS: u32 = 8;
 
-/// Returns whether the rows are filtered, which this crate never does. Apart from the filters, the file of another
+/// Returns whether the rows are filtered: this crate never filters rows. Apart from the filters, the file of another
 /// program can look the same as a file of this crate.
 fn has_filters(file: &File, layout: &Layout) -> Result<bool, Error> {
     let rows = layout.height();
@@ -95,7 +95,7 @@ pub(super) fn label(header: &[u8; HEADER]) -> Result<Label, Error> {
     Label::from_bytes(label).ok_or(Error::ImpossibleLabel)
 }
 
-/// Reads format and size at the places where this crate writes format and size.
+/// Reads the format and the size at the places where this crate writes them.
 fn layout(first: &[u8]) -> Option<Layout> {
     if first.starts_with(b"\x89PNG") {
         let number = |at: usize| first.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);

@@ -24,7 +24,7 @@ pub(super) fn head(layout: &Layout) -> Vec<u8> {
     head
 }
 
-/// Returns the bytes of the file after the bytes of the pixels. Chunks are filled up to an even length.
+/// Returns the bytes of the file after the bytes of the pixels. Chunks are padded to an even length.
 pub(super) fn tail(layout: &Layout) -> Vec<u8> {
     vec![0; (chunk_length(layout) % 2) as usize]
 }
@@ -73,8 +73,8 @@ impl BitString {
         }
     }
 
-    /// Writes a normal prefix code in which all lengths are 8. The code for the lengths has only the symbol 8, so it
-    /// takes no bits for each length.
+    /// Writes a normal prefix code in which all lengths are 8. The code for the lengths has only the symbol 8, so each
+    /// length takes no bits.
     fn lengths(&mut self, entries: u32) {
         // The order of entries is 17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9 and so on.
         const EIGHT: u32 = 11;

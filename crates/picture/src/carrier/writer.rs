@@ -16,8 +16,8 @@ use crate::open_files::Open;
 use crate::position::write_all_at;
 use crate::{Error, Format, Label, spare};
 
-/// The number of bytes that get their structure and checksums before they are written. This number of bytes fits into
-/// the cache of a CPU core.
+/// The number of bytes that are converted to the file format, added to the checksums and written at once. This number
+/// of bytes fits into the cache of a CPU core.
 const STEP: usize = 256 << 10;
 
 /// Writes a set of carriers as if it were one file.
@@ -94,7 +94,7 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
     /// set, and must be random.
     ///
     /// # Errors
-    /// [`Error::Incomplete`] if bytes were left out, [`Error::TooManyPictures`] if the set would have too many
+    /// [`Error::Incomplete`] if some bytes were not written, [`Error::TooManyPictures`] if the set would have too many
     /// pictures, and [`Error::Write`] or [`Error::Read`] if the system fails.
     pub fn finish(self, set: [u8; 16], spares: u32) -> Result<Written, Error> {
         let part = u64::from(self.layout.part());
@@ -174,7 +174,7 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
         spare::encode(count, spares, length, &read, &write)
     }
 
-    /// Writes the bytes of the file before a part, and the bytes after the part up to the end of the file.
+    /// Writes everything in the file that comes before the part, and everything that comes after the part.
     fn complete(&self, label: &Label, part: &Sums) -> io::Result<()> {
         let whole = label.index + 1 < label.count;
         let layout = if whole { self.layout } else { self.layout.cut(part.length) };

@@ -79,7 +79,8 @@ mod tests {
     #[test]
     fn cut_and_flipped_data_are_no_panic() {
         let bytes = tiff(false, 0x0112, 3, 1, 6);
-        // Data are enough if they contain the end of the value. The padding and the next directory may be missing.
+        // The EXIF data are long enough if they contain the end of the orientation's value. The padding and the next
+        // directory may be missing.
         for end in 0..bytes.len() {
             assert_eq!(turn(&bytes[..end]) != Turn::UPRIGHT, end >= bytes.len() - 6, "{end}");
         }

@@ -1,9 +1,10 @@
 //! Reads JPEG with the crate `jpeg-decoder`.
 //!
-//! `jpeg-decoder` is seldom updated, but decodes every sampling. `zune-jpeg` 0.5.15 is faster. But `jpeg-decoder`
-//! returns wrong pixels if one color has a fourth of the samples of another color, and wrong inks if the first color
-//! has fewer samples than the last color. This module reads the header itself, and passes only tables and frames to the
-//! decoder. So metadata cost no time and no memory, and this module decides the meaning of the samples.
+//! `jpeg-decoder` is seldom updated, but decodes every combination of sampling factors. `zune-jpeg` 0.5.15 is faster.
+//! But `jpeg-decoder` returns wrong pixels if one color has a fourth of the samples of another color, and wrong inks if
+//! the first color has fewer samples than the last color. This module reads the header itself, and passes only tables
+//! and frames to the decoder. So metadata take no time and no memory, and this module decides the meaning of the
+//! samples.
 
 mod scans;
 mod segments;

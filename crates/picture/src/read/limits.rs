@@ -20,15 +20,15 @@ use crate::Error;
 pub struct Limits {
     /// The maximum number of pixels.
     pub pixels: u64,
-    /// The maximum number of bytes of memory, including the result. Decoders hold less than one mebibyte that is not
-    /// counted.
+    /// The maximum number of bytes of memory, including the result. Decoders take up to one mebibyte of memory in
+    /// addition, which is not counted.
     pub bytes: u64,
     /// The bytes of memory that a file of any length may take.
     pub free: u64,
     /// The bytes of memory that each byte of the file adds to [`Limits::free`].
     pub per_byte: u64,
-    /// The maximum number of scans of a JPEG picture. A scan can be short, but takes the time of a whole picture.
-    /// Programs write 1 to 20 scans.
+    /// The maximum number of scans of a JPEG picture. A scan can be short, but decoding it takes as long as decoding a
+    /// whole picture. Programs write 1 to 20 scans.
     pub scans: usize,
 }
 
@@ -36,8 +36,8 @@ impl Default for Limits {
     /// The limits are 2²⁸ pixels, which is the size of the largest carrier, and 2 GiB of memory, but at most 64 MiB
     /// plus 512 bytes for each byte of the file. At most 100 scans.
     ///
-    /// The bounds let all photographs pass: a photograph has less than 100 pixels for each byte of its file, and only a
-    /// file with more pixels for each byte is refused. A picture of a single color is accepted with up to 22 million
+    /// All photographs are within the bounds: a photograph has less than 100 pixels for each byte of its file, and only
+    /// a file with more pixels for each byte is refused. A picture of a single color is accepted with up to 22 million
     /// pixels as PNG with three channels, 14 million pixels as WebP, and 10 million pixels as JPEG without progression.
     /// A drawing with one bit for each pixel is accepted with up to 67 million pixels if it is blank, and up to 140
     /// million pixels if its file has 150 KB.

@@ -34,8 +34,8 @@ impl Turn {
         self.0 >= 5
     }
 
-    /// Returns the index of the stored pixel that is shown at the top left, and the index steps to its right and lower
-    /// neighbors in the shown picture.
+    /// Returns the index of the stored pixel that is shown at the top left, and the index differences from a pixel to
+    /// its right and lower neighbors in the shown picture.
     fn steps(self, width: isize, height: isize) -> (isize, isize, isize) {
         let (right, bottom) = (width - 1, (height - 1) * width);
         match self.0 {

@@ -1,7 +1,7 @@
 //! Reads WebP. This crate has its own decoder for lossless pictures, and uses the crate `image-webp` for lossy
 //! pictures.
 //!
-//! This module reads the container itself, and passes only the frame to the decoders. So metadata cost no time and no
+//! This module reads the container itself, and passes only the frame to the decoders. So metadata take no time and no
 //! memory.
 
 mod lossless;
@@ -196,7 +196,7 @@ impl Contents {
             let [a, b, c, d, length @ ..] = array::<8>(&mut input, format)?;
             let chunk = Chunk { offset: offset + 8, length: u32::from_le_bytes(length) };
             offset = chunk.offset + u64::from(chunk.length) + u64::from(chunk.length % 2);
-            // Some programs leave out the padding of the last chunk.
+            // Some programs do not write the padding of the last chunk.
             if offset > last + u64::from(chunk.length % 2) {
                 return Err(Error::Cut(format));
             }
@@ -272,7 +272,7 @@ impl Canvas {
     }
 }
 
-/// Reads the first bytes of a chunk, which must be long enough.
+/// Reads the first bytes of a chunk, and fails if the chunk is too short.
 fn short<const N: usize>(input: impl Read, chunk: Chunk, format: FileFormat) -> Result<[u8; N], Error> {
     if (chunk.length as usize) < N {
         Err(damaged(format, "one of its chunks is too short"))

@@ -17,7 +17,7 @@ const SEALED: usize = LABEL + 8 + 32;
 /// The length of the authentication code of a sealed label (door).
 const CODE: usize = 8;
 
-/// The contents of a door (sealed label) that was opened with a secret. These contents are enough to extract the part.
+/// The contents of a sealed label (door) that was opened with a secret. These contents are enough to extract the part.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Found {
@@ -91,7 +91,7 @@ impl Front {
         let start = input.stream_position().map_err(Error::Read)?;
         let Header { width, height, .. } = probe(&mut input)?;
         input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
-        // Read enough samples for a gray picture with three equal channels, of which only one counts.
+        // Read enough samples for a gray picture with three equal channels, of which only one carries data.
         let Some(first) = first_rows(input, FRONT as u32, limits)? else { return Ok(None) };
         Ok(Self::from(&first.samples, first.channels, 3 * u64::from(width) * u64::from(height)))
     }

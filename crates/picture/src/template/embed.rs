@@ -56,7 +56,7 @@ pub(super) struct Engine {
     pub(super) threads: usize,
 }
 
-/// Embeds with a given engine, and random bits from a given key.
+/// Embeds with a given back end and number of threads, and random bits from a given key.
 pub(super) fn embed_with(
     Engine { level, threads }: Engine,
     pixels: &mut Pixels,

@@ -47,7 +47,7 @@ pub(super) fn extract_with(level: Level, pixels: &Pixels, found: &Found, part: &
 /// The minimum number of bytes that a thread extracts.
 const LEAST: usize = 1 << 16;
 
-/// The data lines of a picture, in memory or in a file.
+/// The data lines of a picture (groups of 64 samples), in memory or in a file.
 pub(super) trait Lines {
     type Error;
 
@@ -123,7 +123,7 @@ impl ExtractTask {
             let lines = picture.read(line, count)?;
             let mut course = Course { bits: self.bits.count(), at: (bit % 8) as usize, walk };
             imp::extract(self.level, lines, &mut values, &mut course, &self.places.table, choices);
-            // Bytes before `first`, and a last byte of which some bits are still missing, are left out.
+            // Bytes before `first`, and a last byte of which some bits are still missing, are not extracted.
             let start = bit / 8;
             let complete = course.at / 8 + usize::from(line + count as u64 > last);
             let skip = first.saturating_sub(start) as usize;

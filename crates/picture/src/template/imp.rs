@@ -123,7 +123,7 @@ pub(super) fn embed(level: Level, lines: &mut [Line], values: &Values, course: &
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         Level::Avx2 => unsafe { avx2::embed(lines, values, course, ways) },
         // SAFETY: the CPU has the level. At most `LINES` lines of at most 64 values of 4 bits begin in the first byte,
-        // so all values lie before the slack.
+        // so all values lie before the last `SLACK` bytes.
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         Level::Avx512 => unsafe { avx512::embed(lines, values, course, ways) },
     }
@@ -152,7 +152,7 @@ pub(super) fn extract(
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         Level::Avx2 => unsafe { avx2::extract(lines, values, course, table, choices) },
         // SAFETY: the CPU has the level. At most `LINES` lines of at most 64 values of 4 bits begin in the first byte,
-        // so all values lie before the slack.
+        // so all values lie before the last `SLACK` bytes.
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         Level::Avx512 => unsafe { avx512::extract(lines, values, course, table, choices) },
     }

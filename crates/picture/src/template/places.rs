@@ -43,8 +43,8 @@ pub(super) type Choice = [u8; 2];
 pub(super) struct Places {
     /// Permutation `t` gives the place of value `j` as `table[t].0[j]`.
     pub(super) table: Box<Table>,
-    /// The bytes from which lines take their permutations. If the values lie in order, there is no stream, and each
-    /// line takes permutation 0 without a change.
+    /// The bytes from which lines take their permutations. If the values lie in order, there are no such bytes, and
+    /// each line takes permutation 0 without a change.
     stream: Option<blake3::OutputReader>,
 }
 

@@ -23,7 +23,8 @@ impl Seed {
         Ok(Self(seed))
     }
 
-    /// Reads the seed of a picture. Every picture with at least 192 samples has a seed, whether it carries data or not.
+    /// Reads the seed of a picture. Every picture with at least 192 samples has a seed, even if the picture carries no
+    /// data.
     #[must_use]
     pub fn in_pixels(pixels: &Pixels) -> Option<Self> {
         Self::from(&pixels.samples)

@@ -11,7 +11,7 @@ use crate::read::{PNG_HEAD, plain_png};
 const CHUNK: u64 = 12;
 /// The length of the header of a stored block.
 const BLOCK: u64 = 5;
-/// The minimum number of bytes of a row. Each row costs a read when the file is opened.
+/// The minimum number of bytes of a row. Each row takes a separate read when the file is opened.
 const LEAST_ROW: u64 = 256;
 
 /// A file whose rows are stored and not filtered, and which has no other chunks.
@@ -150,7 +150,7 @@ fn blocks(file: &File, length: u64) -> Option<Vec<Block>> {
             let [kind @ (0 | 1), low, high, not_low, not_high] = array(file, position)? else { return None };
             let stored = u64::from(u16::from_le_bytes([low, high]));
             position += BLOCK;
-            // Many short blocks would need much memory, so short blocks are refused.
+            // Many short blocks need much memory, so short blocks are refused.
             let is_short = kind == 0 && stored < LEAST_ROW;
             if is_short || [!low, !high] != [not_low, not_high] || position + stored > end || at + stored > length {
                 return None;

@@ -258,7 +258,7 @@ fn covers_without_the_room_are_refused_and_unchanged() {
 
 #[test]
 fn full_pictures_keep_their_quality() {
-    // A photograph has few samples at 0 and 255, which can change in only one direction.
+    // A photograph has few samples that are 0 or 255 and can therefore change in only one direction.
     let samples = noise("photograph", 3_000_000).iter().map(|sample| 20 + sample % 200).collect();
     let cover = Pixels { width: 1000, height: 1000, channels: Channels::Rgb, samples };
     for (bits, least) in [(1, 51.0), (2, 46.2), (3, 40.0), (4, 34.0)] {

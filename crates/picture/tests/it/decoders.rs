@@ -2,7 +2,7 @@
 //! libwebp, ImageMagick, Pillow and Chromium. A decoder that is not installed is skipped, and the test prints a
 //! message.
 //!
-//! `DEADPAN_PYTHON` names a Python that has Pillow; without it, the test tries `python3`.
+//! `DEADPAN_PYTHON` is a Python that has Pillow; by default, the test tries `python3`.
 
 use std::fs::{self, File};
 use std::io::{self, Cursor, Write};
@@ -156,7 +156,7 @@ fn libwebp_sees_the_same_pixels() {
     });
 }
 
-/// `cwebp` uses all transforms, color caches, references and several groups of prefix codes.
+/// The pictures from `cwebp` use all transforms, color caches, references and several groups of prefix codes.
 #[test]
 fn what_libwebp_writes_is_read() {
     if !says("cwebp", &["-version"], ".") {
@@ -252,7 +252,7 @@ fn chromium_sees_the_same_pixels() {
     for line in text.lines().filter_map(|line| line.split_once("picture ").map(|(_, line)| line)) {
         let words: Vec<&str> = line.split(' ').collect();
         let [at, width, height, samples] = *words else { continue };
-        // The script of the page contains the same word.
+        // The script of the page also contains the word `picture`, but no number after it.
         let Ok(at) = at.parse::<usize>() else { continue };
         let file = &files[at].0;
         let ours = ours(file);

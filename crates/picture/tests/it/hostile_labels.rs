@@ -1,5 +1,5 @@
-//! Tests harmful labels through the public API: such labels are refused, or make a set that is not read. Also tests
-//! that sets of many pictures are read with few open files.
+//! Tests harmful labels through the public API: such a label is refused, or belongs to a set that is not read. Also
+//! tests that sets of many pictures are read with few open files.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -186,8 +186,8 @@ fn one_of_all_possible_spare_pictures_is_enough_for_one_picture() {
     assert_eq!(back, data);
 }
 
-/// A forged picture of 64 KiB that stated 32 767 spare pictures once kept `reveal` busy for five seconds. A compressed
-/// forged picture of a thousand bytes kept it busy for minutes.
+/// In an earlier version, a forged picture of 64 KiB that stated 32 767 spare pictures kept `reveal` busy for five
+/// seconds. An earlier version was busy for minutes with a compressed forged picture of a thousand bytes.
 #[test]
 fn one_picture_cannot_stand_for_thousands() {
     let (part, spares) = (vec![0; 64], spare::MOST - 1);
@@ -203,7 +203,8 @@ fn one_picture_cannot_stand_for_thousands() {
     }
 }
 
-/// Each damaged spare picture once cost a whole run of the code, in which all pictures were opened for each stripe.
+/// In an earlier version, each damaged spare picture caused a new run of the code, and each run opened all pictures for
+/// each stripe.
 #[test]
 fn each_picture_is_opened_once_however_many_are_damaged() {
     const PART: usize = 1 << 20;

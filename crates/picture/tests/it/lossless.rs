@@ -56,7 +56,7 @@ fn a_cut_frame_is_noticed_at_every_length() {
     }
 }
 
-/// One wrong bit causes an error or other pixels. Memory and time stay within their limits.
+/// One wrong bit causes an error or wrong pixels. Memory and time stay within their limits.
 #[test]
 fn damaged_frames_do_no_harm() {
     let (mut errors, mut pictures) = (0, 0);

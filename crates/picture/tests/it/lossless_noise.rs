@@ -25,7 +25,7 @@ struct Kind {
     /// square.
     apart: u32,
     subtract_green: bool,
-    /// The number of references and colors of the cache in a thousand symbols.
+    /// In a thousand symbols, the number of references and of colors of the cache.
     others: u32,
 }
 
@@ -57,7 +57,7 @@ struct Code(Vec<(u32, u32)>);
 
 impl Code {
     fn write(bits: &mut Bits, lengths: &[u32]) -> Self {
-        // The lengths 0 to 15 have codes of four bits each. The symbols 16, 17 and 18 have no codes.
+        // The symbols for the lengths 0 to 15 have codes of four bits each. The symbols 16, 17 and 18 have no codes.
         bits.push(0, 1);
         bits.push(15, 4);
         for place in 0..19 {
@@ -225,7 +225,7 @@ fn groups_of_codes_and_large_caches_have_the_pixels_that_image_webp_sees() {
     }
 }
 
-/// The numbers of groups have gaps: files may describe groups that no pixel has.
+/// The numbers of groups have gaps: files may describe groups that no pixel uses.
 #[test]
 fn groups_without_pixels_change_no_pixel() {
     let mut random = Random(0x5851_f42d_4c95_7f2d);
@@ -237,17 +237,18 @@ fn groups_without_pixels_change_no_pixel() {
     }
 }
 
-/// References reach back into memory that is moved when it is full. The pictures of this test fill the memory for
-/// references more than once.
+/// References copy earlier pixels from a buffer that is filled again from its start when it is full. The pictures of
+/// this test fill the buffer for earlier pixels more than once.
 #[test]
 fn references_reach_back_a_million_pixels() {
     let mut random = Random(0x1234_5678_9abc_def1);
     for (size, cache, others) in [((1025, 2500), Some(2), 20), ((16_383, 150), None, 2), ((7, 16_383), Some(1), 100)] {
         compare(&Kind { size, cache, others, ..NOISE }, &mut random);
     }
-    // The cache is large, so the last pixels are added to it only after the memory for references was moved.
+    // The cache is large, so the last pixels are added to the cache only after the buffer for earlier pixels has become
+    // full.
     compare(&Kind { size: (1025, 2500), short: 100, cache: Some(11), others: 4, ..NOISE }, &mut random);
-    // Almost only copies, some of them across the end of the memory for references.
+    // Almost all symbols are copies, some of them across the end of the buffer for earlier pixels.
     compare(&Kind { size: (2047, 1100), others: 1000, ..NOISE }, &mut random);
 }
 

@@ -15,7 +15,6 @@ use crate::carrier::{OPEN, Picture, read};
 use deadpan_picture::carrier::{Carrier, Layout, Writer};
 use deadpan_picture::{Error, Format, Label, Reader, Set, Sets};
 
-/// The data of a test case, and how the data are written.
 #[derive(Clone, Debug)]
 struct Case {
     layout: Layout,
@@ -97,7 +96,7 @@ impl Written {
     }
 }
 
-/// Runs a test on random cases. A failure is printed with its smallest case.
+/// Runs a test on random cases. If a test fails, the smallest failing case is printed.
 fn check<S: Strategy>(strategy: &S, test: impl Fn(S::Value)) {
     let config = Config { cases: 96, failure_persistence: None, ..Config::default() };
     let result = TestRunner::new(config).run(strategy, |value| {
@@ -173,8 +172,8 @@ fn a_changed_byte_of_a_part_is_named() {
         let indexes: Vec<u32> = (0..written.labels.len() as u32).collect();
         let label = written.labels[picture.index(indexes.len())];
         let part = &case.data[label.offset as usize..][..label.length as usize];
-        // Finds the byte in the file by the bytes around it. In narrow PNG pictures, filter bytes may be stored between
-        // the bytes of the part.
+        // Finds the byte in the file by means of its neighboring bytes. In narrow PNG pictures, filter bytes may be
+        // stored between the bytes of the part.
         let Some(around) = part.len().checked_sub(8).map(|last| &part[byte.index(last + 1)..][..8]) else { return };
         let mut file = fs::read(written.path(label.index)).expect("a file");
         let Some(at) = file.windows(8).position(|bytes| bytes == around) else { return };

@@ -361,7 +361,7 @@ fn errors_are_in_plain_words() {
     }
 }
 
-/// A drawing or a photograph of one color is read, if it is not far larger than the pictures of cameras.
+/// A drawing or a photograph of one color is accepted if the picture is not far larger than the pictures of cameras.
 #[test]
 fn flat_pictures_are_read() {
     let (width, height) = (4000, 3000);

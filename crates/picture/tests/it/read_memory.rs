@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Counter {
         unsafe { System.dealloc(block, layout) }
     }
 
-    // The system shrinks and moves large blocks without a copy.
+    // The system makes large blocks smaller, and moves large blocks, without a copy.
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let now = NOW.fetch_add(size, Ordering::Relaxed) + size - layout.size();
         NOW.fetch_sub(layout.size(), Ordering::Relaxed);

@@ -89,7 +89,7 @@ fn webp_pictures_come_back() {
     }
 }
 
-/// A gray template was once written as WebP without an error, and its data were lost.
+/// An earlier version wrote a gray template as WebP without an error, and lost its data.
 #[test]
 fn a_gray_template_is_no_webp_and_one_of_three_channels_comes_back() {
     let part = b"the part";

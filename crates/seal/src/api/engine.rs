@@ -1,10 +1,10 @@
-//! The engine reads data, seals or opens the data, and writes the result. It has three ways to work. The three ways use
-//! the same format and report the same errors.
+//! The engine reads data, seals or opens the data, and writes the result. It has three ways to work. All three ways of
+//! working use the same format and report the same errors.
 //!
-//! **Positioned** ([`file`]): the input and the output are regular files, and workers take batches of segments from a
-//! counter. Each worker computes its positions itself: it reads a segment, seals or opens it, and writes the result.
-//! Workers need no queue and no order, and never pass data to each other: waking a sleeping thread on another core
-//! costs more than sealing a segment. Each worker has one pair of buffers.
+//! **Positioned** ([`file`]): the input and the output are regular files. Each worker takes the number of its next
+//! batch of segments from a shared counter. From this number, the worker computes the positions. It reads a segment,
+//! seals or opens it, and writes the result. Workers never pass data to each other and need no queue or order, because
+//! waking a sleeping thread on another core costs more than sealing a segment. Each worker has one pair of buffers.
 //!
 //! **Streamed** ([`stream`]): the input or the output is a pipe, and all workers do the same work. A worker locks the
 //! input while it reads a unit. The worker then seals or opens the unit without a lock, and locks the output when this
@@ -13,7 +13,7 @@
 //! **In memory** ([`memory`]): the input and the output are bytes in memory. Workers take segments from one iterator,
 //! and process each segment in place.
 //!
-//! All three ways report the error of the first segment that fails, whichever worker found the error.
+//! All three ways of working report the error of the first segment that fails, no matter which worker found the error.
 
 mod buffer;
 pub(crate) mod file;

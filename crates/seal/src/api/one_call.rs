@@ -21,8 +21,8 @@ use crate::{Error, Header, Identity, IntoRecipients, Sealing, Summary, Work};
 /// # Ok::<(), deadpan_seal::Error>(())
 /// ```
 ///
-/// A passphrase is hashed each time, which takes a tenth to a quarter of a second; for many items, make a
-/// [`crate::Session`].
+/// A passphrase is hashed each time, which takes a tenth to a quarter of a second. For many items, make a
+/// [`crate::Session`] instead.
 ///
 /// # Errors
 /// The errors of [`Sealing::to`], and an error if the system has no random bytes, or no memory to hash a passphrase.
@@ -55,7 +55,7 @@ pub fn open(identity: impl Into<Identity>, sealed: &[u8]) -> Result<Vec<u8>, Err
 /// ```
 ///
 /// # Errors
-/// The errors of [`Sealing::to`] and of [`Sealing::seal_stream`]. After an error, the output is of no use.
+/// The errors of [`Sealing::to`] and of [`Sealing::seal_stream`]. After an error, the output must not be used.
 pub fn seal_stream(
     recipients: impl IntoRecipients,
     input: impl Read + Send,

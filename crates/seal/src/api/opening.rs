@@ -60,12 +60,12 @@ enum FormatHeader {
     Age(age::AgeHeader),
 }
 
-/// The failures of the identities that were tried, if no identity opens the file alone.
+/// The reasons why identities failed, for the case that no identity opens the file alone.
 #[derive(Default)]
 struct Misses {
     /// Whether a passphrase was tried.
     tried: bool,
-    /// The cost of a passphrase that was not tried because its cost is too high.
+    /// The hashing cost of a passphrase that was not tried because this cost is above the limit.
     costly: Option<Cost>,
     /// The first failure of a plugin.
     plugin: Option<plugin::PluginError>,
@@ -194,14 +194,15 @@ impl Header {
     }
 
     /// Tries the identities in order, and opens the header with the first identity that fits. Tries each identity only
-    /// on recipients of its kind. If no identity fits alone, opens the header with threshold shares: the shares in
+    /// on recipients of its kind. If no identity alone fits, opens the header with threshold shares: the shares in
     /// `identities`, and the shares that the identities can open. May leak: which identity fits which recipient.
     ///
     /// # Errors
     /// [`Error::NoKeyFits`] if no identity fits; [`Error::TooFewShares`] if there are too few fitting shares;
-    /// [`Error::Share`] if a share is wrong and the other shares are too few; [`Error::Plugin`] if a plugin failed, and
-    /// nothing else fits; [`Error::WrongPassphrase`] if a passphrase was tried; [`Error::TooCostly`] if a passphrase
-    /// was not tried because of its cost, and nothing else fits; [`Error::HeaderForged`] if the header was changed.
+    /// [`Error::Share`] if a share is wrong and there are not enough other shares; [`Error::Plugin`] if a plugin
+    /// failed, and nothing else fits; [`Error::WrongPassphrase`] if a passphrase was tried and nothing else fits;
+    /// [`Error::TooCostly`] if a passphrase was not tried because of its cost, and nothing else fits;
+    /// [`Error::HeaderForged`] if the header was changed.
     pub fn open(self, identities: &[Identity]) -> Result<Opened, Error> {
         let mut misses = Misses::default();
         let own = |identity: &Identity| identity.public().cloned().into_iter().collect();
@@ -220,7 +221,7 @@ impl Header {
                 }
             }
             FormatHeader::Age(header) => {
-                // If the key from a plugin does not verify the header, the plugin may have made a mistake. Another
+                // If the header's MAC is wrong under the key from a plugin, the plugin may have made a mistake. Another
                 // identity may still open the file.
                 let plugin = |plugin: &plugin::Identity| match age::unwrap_with_plugin(plugin, &header.stanzas)? {
                     Some((key, _)) if header.verify(&key).is_err() => Err(plugin.wrong_key().into()),
@@ -245,8 +246,8 @@ impl Header {
         })
     }
 
-    /// Returns a short name of the file's shares, or `None` if the file is not sealed to a threshold. Everybody can see
-    /// this name. It differs from file to file. [`Share::group`] returns the same name.
+    /// Returns a short name for the set of the file's shares, or `None` if the file is not sealed to a threshold.
+    /// Everybody can see this name. It differs from file to file. [`Share::group`] returns the same name.
     #[must_use]
     pub fn group(&self) -> Option<String> {
         self.parsed()?.group.as_ref().map(Group::fingerprint)
@@ -342,11 +343,11 @@ fn unlock(key: FileKey, header: Parsed, keys: Vec<PublicKey>, opener: Addressee)
     Ok(Opened::new(Unlocked::Deadpan { key, header, opener }, contents, keys))
 }
 
-/// The file key from the shares, the public keys of the private keys that opened shares, and the recipient that
+/// The file key that the shares give, the public keys of the private keys that opened shares, and the recipient that
 /// consists of all members.
 type Combined = (FileKey, Vec<PublicKey>, Addressee);
 
-/// Combines the file key from shares: the shares in `identities`, and the shares that the identities can open. Returns
+/// Computes the file key from shares: the shares in `identities`, and the shares that the identities can open. Returns
 /// `None` if no share fits.
 fn combined(parsed: &Parsed, identities: &[Identity]) -> Result<Option<Combined>, Error> {
     let Some(group) = &parsed.group else {

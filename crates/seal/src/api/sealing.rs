@@ -1,5 +1,5 @@
-//! [`Sealing`] holds the recipients and the options. The methods of [`Sealing`] seal bytes, streams, and data at
-//! positions.
+//! [`Sealing`] holds the recipients and the options. The methods of [`Sealing`] seal bytes, streams, and inputs with
+//! positioned reads.
 
 mod draft;
 pub(crate) mod parts;
@@ -113,8 +113,8 @@ impl Sealing {
     /// Sets the name, time and mode that are sealed with the data.
     ///
     /// # Errors
-    /// If the name is empty or longer than 4096 bytes, is `.` or `..`, or contains a separator; or if the mode has more
-    /// than permission bits.
+    /// If the name is empty or longer than 4096 bytes, is `.` or `..`, or contains a separator; or if the mode has bits
+    /// other than permission bits.
     pub fn metadata(mut self, metadata: Metadata) -> Result<Self, Error> {
         metadata.check()?;
         self.contents.metadata = metadata;
@@ -157,21 +157,23 @@ impl Sealing {
         Ok(self)
     }
 
-    /// Leaves the recipients out of the signed statement. Without this call, the recipients are signed, too. A person
-    /// who gets the file from a recipient then sees that the signers sealed it for others.
+    /// Excludes the recipients from the statement that the signers sign. Without this call, the signers also sign the
+    /// list of recipients. A person who gets the file from one of the recipients then sees that the signers sealed the
+    /// file for other people.
     #[must_use]
     pub fn for_anyone(mut self) -> Self {
         self.signing.for_anyone = true;
         self
     }
 
-    /// Seals the regular file `input`, and writes the sealed file to the regular file `output`, on all cores, at
-    /// positions. The length of `input` is read when the call begins, so bytes that are appended later are not sealed.
-    /// `output` must be empty. It must not be open for appending, because systems then ignore positions.
+    /// Seals the regular file `input` on all cores, and writes the sealed file to the regular file `output`, with
+    /// positioned reads and writes. The length of `input` is read when the call begins, so bytes that are appended
+    /// later are not sealed. `output` must be empty. `output` must not be open for appending, because systems then
+    /// ignore the positions.
     ///
     /// # Errors
-    /// If `input` or `output` is not a regular file, if `output` is not empty, if `input` becomes shorter, or if
-    /// reading, writing or the system fails. After an error, the contents of `output` are not usable.
+    /// If `input` or `output` is not a regular file, if `output` is not empty, if `input` becomes shorter, if reading
+    /// or writing fails, or if the system fails. After an error, the contents of `output` are not usable.
     pub fn seal_file(&self, input: &File, output: &File, work: &Work<'_>) -> Result<Summary, Error> {
         let about = input.metadata().map_err(Error::Read)?;
         if !about.is_file() {
@@ -180,12 +182,12 @@ impl Sealing {
         self.seal_at(input, about.len(), output, work)
     }
 
-    /// Seals the first `length` bytes of `input` to `output`, on all cores, at positions. A file as `output` must be
-    /// empty, and must not be open for appending.
+    /// Seals the first `length` bytes of `input` to `output`, on all cores, with positioned reads and writes. If
+    /// `output` is a file, the file must be empty, and must not be open for appending.
     ///
     /// # Errors
-    /// If `input` is shorter, if `output` cannot be used, or if reading, writing or the system fails. After an error,
-    /// the contents of `output` are not usable.
+    /// If `input` has fewer than `length` bytes, if `output` cannot be used, if reading or writing fails, or if the
+    /// system fails. After an error, the contents of `output` are not usable.
     pub fn seal_at(
         &self,
         input: &impl ReadAt,
@@ -222,8 +224,8 @@ impl Sealing {
     /// Seals the stream `input`, and writes the sealed file to the stream `output`, in order, on all cores.
     ///
     /// # Errors
-    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the output is of
-    /// no use.
+    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the output must
+    /// not be used.
     pub fn seal_stream(
         &self,
         mut input: impl Read + Send,
@@ -255,8 +257,8 @@ impl Sealing {
     /// Seals the data of a [`Source`] to a stream, on all cores.
     ///
     /// # Errors
-    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the output is of
-    /// no use.
+    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the output must
+    /// not be used.
     pub fn gather<S: Source>(
         &self,
         source: S,
@@ -274,8 +276,8 @@ impl Sealing {
         Ok((summary, input.into_source()))
     }
 
-    /// Seals the data of a [`Source`] to `output`, on all cores, at positions. A file as `output` must be empty, and
-    /// must not be open for appending.
+    /// Seals the data of a [`Source`] to `output`, on all cores, with positioned writes. If `output` is a file, the
+    /// file must be empty, and must not be open for appending.
     ///
     /// # Errors
     /// If `output` cannot be used, if reading or writing fails, if the data are too long, or if the system fails. After
@@ -313,7 +315,7 @@ impl Sealing {
     /// Seals bytes in memory. Seals data of more than a few mebibytes on all cores.
     ///
     /// # Errors
-    /// If the system has no random bytes, or no memory for a passphrase.
+    /// If the system has no random bytes, or no memory to hash a passphrase.
     pub fn seal(&self, plain: &[u8]) -> Result<Vec<u8>, Error> {
         if self.contents.padded { self.seal_all(&padded(plain)?) } else { self.seal_all(plain) }
     }
@@ -338,7 +340,7 @@ impl Sealing {
     /// length in advance. Seals data of more than a few mebibytes on all cores.
     ///
     /// # Errors
-    /// If the buffer is too small, if the work is stopped, or if the system has no random bytes, or no memory for a
+    /// If the buffer is too small, if the work is stopped, or if the system has no random bytes, or no memory to hash a
     /// passphrase. After an error, the contents of the buffer are not usable.
     pub fn seal_into(&self, plain: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
         if self.contents.padded {
@@ -367,7 +369,7 @@ impl Sealing {
     /// caller's thread. Call [`Sealer::finish`] at the end.
     ///
     /// # Errors
-    /// If the system has no random bytes, or no memory for a passphrase.
+    /// If the system has no random bytes, or no memory to hash a passphrase.
     pub fn write_to<W: Write>(&self, mut output: W) -> Result<Sealer<W>, Error> {
         // The length of the data is not known, so the header has no room for more recipients.
         let draft = Draft::begin(Start::new(self)?, false, |_| Shelf::held())?;

@@ -1,5 +1,6 @@
-//! The record of a new header that is being written over an old header. Until the new header is on the disk, the record
-//! is stored beside the file. A program that finds a partly written header can then restore the old header.
+//! The record that protects a file while a new header is written over the old header. Until the new header is on the
+//! disk, the record is stored beside the file. A program that finds a partly written header can then restore the old
+//! header.
 //!
 //! ```
 //! use deadpan_seal::{Sidecar, Standing};
@@ -27,8 +28,8 @@ const VERSION: u8 = 1;
 const FIXED: usize = SIGNATURE.len() + 1 + 8 + 8 + DIGEST + 4;
 const DIGEST: usize = 32;
 
-/// A record of the old and the new header of a file. The record contains no secrets: the file contains the same
-/// information before or after the change.
+/// A record of the old and the new header of a file. The record contains no secrets: all its contents are also in the
+/// file before or after the change.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sidecar {
     inode: u64,
@@ -60,7 +61,7 @@ pub enum Standing {
 impl Sidecar {
     /// The maximum length of an encoded record.
     pub const LONGEST: usize = FIXED + 2 * LONGEST + DIGEST;
-    /// The number of bytes at the beginning of the payload by which a record recognizes the file. If the payload is
+    /// The number of bytes at the beginning of the payload from which the record identifies the file. If the payload is
     /// shorter, the record uses the whole payload.
     pub const BEGINNING: usize = floe::HEADER;
 
@@ -132,8 +133,8 @@ impl Sidecar {
         &self.new
     }
 
-    /// Returns whether the record belongs to a file of this length whose payload begins with these bytes, or to a copy
-    /// of this file.
+    /// Returns whether the record belongs to a file of this length whose payload begins with these bytes. The function
+    /// also accepts a copy of the file.
     #[must_use]
     pub fn is_of(&self, length: u64, payload: &[u8]) -> bool {
         self.length == length && self.payload == beginning(payload)

@@ -2,7 +2,7 @@
 
 use crate::Signatures;
 
-/// The numbers of bytes that were sealed or opened, and the signatures.
+/// The number of bytes of data, the number of bytes of the sealed file, and the signatures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// The number of bytes of plain data, without padding.

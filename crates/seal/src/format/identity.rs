@@ -59,7 +59,7 @@ impl Identity {
         if let Self::Key(key) = self { Some(key.public()) } else { None }
     }
 
-    /// Returns whether this identity is a passphrase, which may fit any passphrase entry.
+    /// Returns whether this identity is a passphrase. A passphrase may fit any passphrase entry.
     pub(crate) fn is_passphrase(&self) -> bool {
         matches!(self, Self::Passphrase(_) | Self::Session(_))
     }

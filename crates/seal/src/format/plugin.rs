@@ -1,13 +1,13 @@
 //! age's plugins. Plugins are programs named `age-plugin-NAME` that wrap and unwrap file keys, mostly with hardware.
 //!
 //! A [`Recipient`] is a line `age1NAME1…`, or a plugin's identity to which files are sealed. An [`Identity`] is a line
-//! `AGE-PLUGIN-NAME-1…`. The protocol is specified in C2SP's age-plugin. The client starts the program, and sends its
+//! `AGE-PLUGIN-NAME-1…`. The protocol is specified in C2SP's age-plugin. The client starts the program, and sends it
 //! recipients, identities, keys and stanzas. The client then answers the plugin's commands until the plugin is done.
 //! Keys and stanzas are sent as text over two pipes.
 //!
-//! The library itself never asks the user. A [`Client`] holds the [`Dialog`] that answers a plugin's questions, and the
-//! time after which a silent plugin is stopped. A plugin runs with all rights of the user. This module protects against
-//! plugins that fail, but not against plugins that attack.
+//! The library itself never asks the user. A [`Client`] holds the [`Dialog`] that answers a plugin's questions. The
+//! client also holds the time after which a silent plugin is stopped. A plugin runs with all rights of the user. This
+//! module protects against plugins that fail, but not against plugins that attack.
 //!
 //! ```no_run
 //! use deadpan_seal::{Header, Identity, Recipient, Sealing, plugin};
@@ -69,7 +69,7 @@ pub struct Recipient {
     ahead: Arc<Mutex<Vec<Arc<Prepared>>>>,
 }
 
-/// The recipient or identity to which the plugin wraps keys.
+/// The recipient or identity for which the plugin wraps keys.
 #[derive(Clone)]
 enum Address {
     Recipient(PluginRecipient),
@@ -127,7 +127,7 @@ impl Recipient {
     /// Starts the plugin, and lets it wrap each key.
     ///
     /// # Errors
-    /// If there is no such plugin, if it fails or breaks the protocol, or if it refuses the recipient.
+    /// If there is no such plugin, or if the plugin fails, breaks the protocol, or refuses the recipient.
     pub fn wrap(&self, keys: &[Secret]) -> Result<Wrapping, PluginError> {
         let run = |pipe: &mut dyn Pipe| self.wrap_through(pipe, keys);
         process::run(self.plugin(), &self.client, "recipient-v1", run).map_err(|reason| self.failed(reason))
@@ -214,12 +214,12 @@ impl Identity {
         Recipient::to(Address::Identity(self.line.clone())).with(self.client.clone())
     }
 
-    /// Starts the plugin, which looks for its own stanzas among the stanzas of each file. Returns a key for each file
-    /// whose key the plugin has unwrapped.
+    /// Starts the plugin and sends it the stanzas of each file. The plugin looks for its own stanzas. Returns a key for
+    /// each file whose key the plugin has unwrapped.
     ///
     /// # Errors
-    /// If there is no such plugin, if the plugin fails or breaks the protocol, or if it reports an error and unwraps no
-    /// key.
+    /// If there is no such plugin, if the plugin fails or breaks the protocol, or if the plugin reports an error and
+    /// unwraps no key.
     pub fn unwrap(&self, files: &[Vec<AgeStanza>]) -> Result<Vec<Option<Secret>>, PluginError> {
         let run = |pipe: &mut dyn Pipe| self.unwrap_through(pipe, files);
         process::run(&self.line.name, &self.client, "identity-v1", run).map_err(|reason| self.failed(reason))
@@ -228,7 +228,7 @@ impl Identity {
     /// Unwraps keys with a plugin that is already running at the other end of `pipe`.
     ///
     /// # Errors
-    /// If the plugin fails or breaks the protocol, or if it reports an error and unwraps no key.
+    /// If the plugin fails or breaks the protocol, or if the plugin reports an error and unwraps no key.
     pub fn unwrap_over(
         &self,
         pipe: &mut dyn Pipe,

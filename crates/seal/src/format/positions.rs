@@ -1,5 +1,5 @@
-//! Reads and writes at positions, on every system. Works with regular files, and with everything that behaves like a
-//! regular file.
+//! Positioned reads and writes, on every system. The traits work with regular files, and with everything that behaves
+//! like a regular file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -8,8 +8,8 @@ use crate::Error;
 
 /// An input that several threads can read at any position at the same time.
 pub trait ReadAt: Sync {
-    /// Reads into `buffer` from `position` on. Returns the number of bytes that were read: at least one, or 0 after the
-    /// end.
+    /// Reads the bytes that begin at `position` into `buffer`. Returns the number of bytes that were read: at least
+    /// one, or 0 after the end.
     ///
     /// # Errors
     /// If the data cannot be read.
@@ -26,7 +26,7 @@ pub trait ReadAt: Sync {
 /// An output to which several threads can write at any position at the same time.
 pub trait WriteAt: Sync {
     /// Checks before the first write that the output can be used. The default implementation does nothing. A regular
-    /// file must be empty, because old bytes would remain after the new data. It must not be open for appending,
+    /// file must be empty, because old bytes would remain after the new data. The file must not be open for appending,
     /// because systems then ignore positions.
     ///
     /// # Errors
@@ -35,18 +35,18 @@ pub trait WriteAt: Sync {
         Ok(())
     }
 
-    /// Writes all of `bytes` from `position` on. Each position is written only once. The positions may come in any
-    /// order.
+    /// Writes all of `bytes`, beginning at `position`. Each position is written only once. The positions may come in
+    /// any order.
     ///
     /// # Errors
     /// If the data cannot be written.
     fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()>;
 
-    /// Is called before the first write of the data. The data will end at `end`, and this method may reserve room for
+    /// Is called before the first write of the data. The data will end at `end`, and this method may reserve space for
     /// the data. The default implementation does nothing.
     ///
     /// # Errors
-    /// If there is not enough room.
+    /// If there is not enough space.
     fn reserve(&self, _end: u64) -> io::Result<()> {
         Ok(())
     }
@@ -60,8 +60,8 @@ pub trait WriteAt: Sync {
         Ok(())
     }
 
-    /// Returns the best number of bytes for one write. The default suits files: the system lets only one thread at a
-    /// time write to a file, and each change of the writing thread costs time.
+    /// Returns the best number of bytes for one write. The default is suitable for files: the system lets only one
+    /// thread at a time write to a file, and it costs time if another thread writes next.
     fn at_once(&self) -> usize {
         1 << 20
     }
@@ -145,7 +145,7 @@ impl WriteAt for File {
     }
 }
 
-/// The length of a file below which reserving blocks costs more time than it saves.
+/// If a file is shorter than this number of bytes, reserving blocks costs more time than it saves.
 #[cfg(target_os = "linux")]
 const WORTH_ROOM: u64 = 4 << 20;
 
@@ -215,7 +215,7 @@ pub struct Cursor<R> {
 }
 
 impl<R: ReadAt> Cursor<R> {
-    /// Starts at the beginning of `input`, which is `length` bytes long.
+    /// Creates a cursor at the beginning of `input`, which is `length` bytes long.
     pub fn new(input: R, length: u64) -> Self {
         Self { input, length, position: 0 }
     }

@@ -50,10 +50,11 @@ pub trait SegmentCipher {
     /// If the segment was changed or belongs to another position, or if `last` does not match the segment.
     fn open(&mut self, segment: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> Result<(), Error>;
 
-    /// Opens a misplaced segment after [`Error::Trailing`] or [`Error::Truncated`]. If `last` is false, the segment was
-    /// sealed as the last segment, but other segments follow. If `last` is true, the segment was not sealed as the last
-    /// one, but no segment follows. Returns whether the format recognizes such a segment. If the format recognizes the
-    /// segment, the data of the segment are authentic, and the reader returns them before the error.
+    /// Opens a segment at a wrong position, after [`Error::Trailing`] or [`Error::Truncated`]. If `last` is false, the
+    /// segment was sealed as the last segment, but other segments follow. If `last` is true, the segment was not sealed
+    /// as the last one, but no segment follows. Returns whether the format recognizes a segment at a wrong position. If
+    /// the format recognizes the segment, the data of the segment are authentic, and the reader returns them before the
+    /// error.
     fn open_misplaced(&mut self, _segment: u64, _last: bool, _sealed: &[u8], _data: &mut [u8]) -> bool {
         false
     }

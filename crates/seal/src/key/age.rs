@@ -84,7 +84,7 @@ pub(super) fn key(line: &[u8]) -> Result<Option<Found>, Trouble> {
     Ok(None)
 }
 
-/// The prefixes of lines that the reader refuses, each with the name that the error shows.
+/// The prefixes of lines that the reader refuses. Each prefix has a name that the error message shows.
 const REFUSED: &[(&str, Unsupported)] = &[
     ("age-encryption.org/", Unsupported::AgeFile),
     ("ssh-", SSH),

@@ -1,4 +1,5 @@
-//! Algorithm identifiers: the kinds of keys that this crate reads and writes, and the names of kinds that it refuses.
+//! Algorithm identifiers of the kinds of keys that this crate reads and writes, and names for the kinds that the crate
+//! refuses.
 
 use std::borrow::Cow;
 
@@ -59,7 +60,7 @@ pub(super) enum AlgorithmKind {
     Signing(Scheme),
 }
 
-/// Returns the kind of key that the contents of an `AlgorithmIdentifier` name.
+/// Finds the kind of key that belongs to these contents of an `AlgorithmIdentifier`.
 pub(super) fn kind_of(identifier: &[u8]) -> Result<AlgorithmKind, Trouble> {
     let identifier = deadpan_ct::declassify_bytes(identifier);
     if let Some(kem) = Kem::ALL.into_iter().find(|kem| contents(*kem) == identifier) {
@@ -81,7 +82,7 @@ pub(super) fn kind_of(identifier: &[u8]) -> Result<AlgorithmKind, Trouble> {
     Err(foreign(oid))
 }
 
-/// Returns the error for a key whose elliptic curve is not given by the name of P-256.
+/// Returns the error for a key on an elliptic curve that is not given by the identifier of P-256.
 fn other_curve(mut parameters: DerReader<'_>) -> Trouble {
     match parameters.next_tag() {
         Some(OID) => {
@@ -92,8 +93,8 @@ fn other_curve(mut parameters: DerReader<'_>) -> Trouble {
     }
 }
 
-/// Returns the error for an unsupported object identifier. The error names the algorithm, or shows the identifier if
-/// the algorithm is unknown.
+/// Returns the error for an unsupported object identifier. The error message contains the name of the algorithm, or the
+/// identifier if the algorithm is unknown.
 fn foreign(oid: &[u8]) -> Trouble {
     for (start, lasts, what) in FOREIGN {
         if let Some(&[last]) = oid.strip_prefix(*start)
@@ -105,8 +106,7 @@ fn foreign(oid: &[u8]) -> Trouble {
     Unsupported::Kind(format!("a key of the kind {}", dotted(oid)).into()).into()
 }
 
-/// A group of object identifiers: their common bytes without the last byte, the range of the last byte, and the name of
-/// the algorithms.
+/// A group of object identifiers: their common first bytes, the range of the last byte, and the name of the algorithms.
 type Foreign = (&'static [u8], std::ops::RangeInclusive<u8>, Unsupported);
 
 const fn kind(name: &'static str) -> Unsupported {

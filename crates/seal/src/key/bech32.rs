@@ -103,7 +103,7 @@ fn five_bits(data: &[u8], start: usize) -> u8 {
     (window >> (11 - start % 8) & 31) as u8
 }
 
-/// Returns the bits that do not fit into `data`.
+/// Returns those bits of the value that are beyond the end of `data`.
 fn put_five_bits(data: &mut [u8], start: usize, value: u8) -> u8 {
     let window = (u16::from(value) << (11 - start % 8)).to_be_bytes();
     let mut behind = 0;

@@ -14,11 +14,11 @@ pub(super) const OCTET_STRING: u8 = 0x04;
 pub(super) const NULL: u8 = 0x05;
 pub(super) const OID: u8 = 0x06;
 pub(super) const SEQUENCE: u8 = 0x30;
-/// Returns the tag `[n]` for an element that contains the bytes of a string.
+/// Returns the tag `[n]` of an element whose contents are the bytes of a string.
 pub(super) const fn context(number: u8) -> u8 {
     0x80 | number
 }
-/// Returns the tag `[n]` for an element that contains whole values.
+/// Returns the tag `[n]` of an element whose contents are complete DER values.
 pub(super) const fn context_of(number: u8) -> u8 {
     0xa0 | number
 }
@@ -127,7 +127,7 @@ pub(super) fn whole_bytes(contents: &[u8]) -> Result<&[u8], Trouble> {
     }
 }
 
-/// A value for writing: a tree whose leaves borrow their bytes.
+/// A value to write, as a tree whose leaves are borrowed bytes.
 pub(super) enum Item<'a> {
     /// Bytes that are written unchanged.
     Raw(&'a [u8]),
@@ -159,7 +159,7 @@ impl Item<'_> {
         items.iter().map(Self::len).sum()
     }
 
-    /// Writes the encoding to the start of `output`. Returns the rest of `output`.
+    /// Returns the rest of `output`.
     fn write<'o>(&self, output: &'o mut [u8]) -> &'o mut [u8] {
         match self {
             Self::Raw(bytes) => put(output, bytes),

@@ -1,4 +1,4 @@
-//! The errors that occur when a text with keys is read, and the places of keys in a text.
+//! The errors that occur when a text with keys is read. An error can contain the position of a key in the text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -51,7 +51,7 @@ pub enum KeyError {
         /// The error in the block.
         error: pem::Error,
     },
-    /// A key is damaged or was written wrong.
+    /// A key is damaged or contains a typing error.
     Malformed {
         /// The place of the key.
         place: Place,
@@ -99,7 +99,7 @@ pub enum KeyError {
 
 impl std::error::Error for KeyError {}
 
-/// Shows the reason and, if the error has a place, the place.
+/// Shows the position of the key, if the position is known, and the reason.
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(place) = self.place() {
@@ -110,7 +110,7 @@ impl fmt::Display for KeyError {
 }
 
 impl KeyError {
-    /// Returns the place of the key in the text, or `None` if the error does not concern a single key.
+    /// Returns the position of the key in the text, or `None` if the error does not concern a single key.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
         match self {
@@ -126,7 +126,8 @@ impl KeyError {
         }
     }
 
-    /// Returns the reason of the error without the place. In a text with only one key, the place is not necessary.
+    /// Returns the reason of the error without the position. In a text with only one key, the position is not
+    /// necessary.
     #[must_use]
     pub fn reason(&self) -> Cow<'static, str> {
         let text = match self {
@@ -159,7 +160,7 @@ impl KeyError {
     }
 }
 
-/// An error of reading a key, without its place.
+/// An error in a key, without the position of the key.
 #[derive(Debug)]
 pub(super) enum Trouble {
     Crowded,

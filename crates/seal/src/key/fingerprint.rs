@@ -52,7 +52,8 @@ pub(super) fn signing_comment(key: &VerifyingKey) -> String {
     format!("{SIGNING}{}\n", for_signing_key(key))
 }
 
-/// Returns the fingerprint in a comment, and whether its key signs. Returns `None` if the comment holds no fingerprint.
+/// Returns the fingerprint in a comment, and whether the comment belongs to a signing key. Returns `None` if the
+/// comment holds no fingerprint.
 pub(super) fn in_comment(line: &str) -> Option<(&str, bool)> {
     let (name, signs) = match line.strip_prefix(SIGNING) {
         Some(name) => (name, true),

@@ -77,7 +77,7 @@ impl Prf {
     }
 }
 
-/// The parameters are within the limits of `ceiling`.
+/// A key derivation with parameters within the limits of `ceiling`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kdf {
     Pbkdf2 { prf: Prf, salt: Vec<u8>, iterations: NonZeroU32 },
@@ -137,7 +137,7 @@ impl Kdf {
                 pbkdf2::derive(prf.algorithm(), *iterations, salt, passphrase.as_bytes(), &mut key)
             }
             Self::Scrypt { salt, n, r, p } => {
-                // The sum of the table, the other memory, and one block as working memory.
+                // The sum of scrypt's table, the additional memory, and one block as working memory.
                 let memory = usize::try_from(128 * r * (n + p + 1)).unwrap_or(usize::MAX);
                 if !imp::scrypt::derive(passphrase.as_bytes(), salt, *n, *r, *p, memory, &mut key) {
                     return Err(Trouble::System("not enough memory"));

@@ -2,11 +2,11 @@
 
 use crate::{Cost, Error};
 
-/// The most memory and time that the check of one passphrase for a file may take.
+/// The maximum memory and the maximum time for checking one passphrase of a file.
 ///
-/// The file holds the cost, so the writer of the file chooses the cost. A limit prevents a hostile file from keeping
-/// the reader busy: see [`Passphrase::with_max_cost`] and [`Session::with_max_cost`]. The default allows ten times the
-/// memory and ten times the work of [`Cost::default`].
+/// The cost is stored in the file, so the writer of the file chooses the cost. A limit prevents a hostile file from
+/// keeping the reader busy: see [`Passphrase::with_max_cost`] and [`Session::with_max_cost`]. The default allows ten
+/// times the memory and ten times the work of [`Cost::default`].
 ///
 /// ```
 /// use deadpan_seal::{Cost, Error, MaxCost, Passphrase, Recipient, open, seal};
@@ -27,13 +27,13 @@ use crate::{Cost, Error};
 pub struct MaxCost {
     /// The greatest memory, in KiB.
     memory: u32,
-    /// The greatest work, in KiB times passes.
+    /// The maximum work: the number of KiB, multiplied by the number of passes.
     work: u64,
 }
 
 impl MaxCost {
-    /// Returns a limit of `memory` KiB, and of as much work as `passes` passes over `memory` KiB. A file that uses less
-    /// memory may request more passes.
+    /// Returns a limit that allows `memory` KiB of memory, and as much work as `passes` passes over that memory. A file
+    /// that uses less memory may request more passes.
     #[must_use]
     pub const fn new(memory: u32, passes: u32) -> Self {
         Self { memory, work: memory as u64 * passes as u64 }
@@ -53,7 +53,8 @@ impl MaxCost {
 }
 
 impl Default for MaxCost {
-    /// Returns a limit of 2.5 GiB, and of as much work as three passes over 2.5 GiB: ten times [`Cost::default`].
+    /// Returns a limit that allows 2.5 GiB of memory and three passes over it: ten times the memory of
+    /// [`Cost::default`].
     fn default() -> Self {
         Self::new(10 * (256 << 10), 3)
     }
@@ -76,7 +77,7 @@ mod tests {
         assert!(max.allows(own));
         assert!(max.allows(cost(10 * own.memory, own.passes)) && max.allows(cost(own.memory, 10 * own.passes)));
         assert!(!max.allows(cost(10 * own.memory + 1, 1)) && !max.allows(cost(own.memory, 10 * own.passes + 1)));
-        // The first recommendation of RFC 9106 is allowed, and the highest cost that the format allows is refused.
+        // This limit allows the first recommendation of RFC 9106, but not the highest cost that the format can store.
         assert!(max.allows(cost(2 * GIB, 1)) && !max.allows(cost(4 * GIB, 4)));
     }
 

@@ -37,7 +37,7 @@ pub(super) const LABEL: &str = "OPENSSH PRIVATE KEY";
 const MAX_TEXT: usize = 1 << 17;
 const MAX_LINE: usize = 1 << 15;
 
-/// A private key file of OpenSSH with one key. A passphrase may protect the key. Clones share one copy.
+/// An OpenSSH private key file with one key. A passphrase may protect the key. Clones share one copy.
 #[derive(Clone)]
 pub struct PrivateFile(Arc<OpensshInner>);
 
@@ -101,7 +101,7 @@ impl PrivateFile {
         self.0.container.public()
     }
 
-    /// Returns the place of the key in the text.
+    /// Returns the position of the key in the text.
     #[must_use]
     pub fn place(&self) -> Place {
         self.0.place
@@ -145,27 +145,28 @@ impl PrivateFile {
     fn unlock_in(&self, passphrase: &Passphrase, form: Form) -> Result<OpensshKey, Trouble> {
         let plain = self.0.container.decrypt(&passphrase.in_form(form))?;
         // AES-CTR and AES-CBC do not authenticate the data. So every fault in the decrypted data gives the same error,
-        // and an attacker who changes the file learns nothing more from the error.
+        // and the error does not tell an attacker which fault a changed file has.
         private::decode(&plain, self.public(), self.0.container.block()).map_err(|trouble| match trouble {
             Trouble::Malformed(_) | Trouble::Limit(_) | Trouble::Unsupported(_) => Trouble::WrongPassphrase,
             other => other,
         })
     }
 
-    /// Returns the error for a caller that cannot use keys of SSH.
+    /// Returns the error that callers report if they cannot use SSH keys.
     #[must_use]
     pub fn refusal(&self) -> KeyError {
         KeyError::Unsupported { place: self.0.place, what: Unsupported::Signing("an SSH key") }
     }
 }
 
-/// Reads a public line, such as `ssh-ed25519 AAAA… comment`, and returns the key and the comment, which may be empty.
-/// The function ignores white space around the line. The function refuses options before the name of the kind, such as
-/// the options in `authorized_keys`.
+/// Reads a public line, such as `ssh-ed25519 AAAA… comment`, and returns the key and the comment; the comment may be
+/// empty. The function ignores white space around the line. The function refuses a line with options in front of the
+/// key, as in `authorized_keys`.
 ///
 /// # Errors
-/// [`KeyError::Unsupported`] for unsupported kinds of keys, with a text that names the kind. [`KeyError::NotAKey`] if
-/// the line does not begin with the name of a kind of SSH key. [`KeyError::Malformed`] if the key is damaged.
+/// [`KeyError::Unsupported`] for unsupported kinds of keys; the error contains the name of the kind.
+/// [`KeyError::NotAKey`] if the line does not begin with the name of a kind of SSH key. [`KeyError::Malformed`] if the
+/// key is damaged.
 pub fn public_line(line: &str) -> Result<(SshPublic, &str), KeyError> {
     let place = Place::Line(1);
     match line::read(line) {

@@ -25,8 +25,8 @@ impl Passphrase {
         Self { bytes: Secret::copy_of(bytes), max_cost: MaxCost::default() }
     }
 
-    /// Returns the passphrase with another limit. Opening refuses a file of a higher cost with [`Error::TooCostly`]
-    /// before it computes any hash. Sealing ignores the limit.
+    /// Returns the passphrase with another limit. Opening refuses a file with a higher cost: it returns
+    /// [`Error::TooCostly`] before it computes any hash. Sealing ignores the limit.
     #[must_use]
     pub fn with_max_cost(mut self, max: MaxCost) -> Self {
         self.max_cost = max;
@@ -52,8 +52,8 @@ impl Passphrase {
         cost.check().map_err(|_| Error::Invalid("the passphrase's parameters are out of bounds"))
     }
 
-    /// Derives `length` bytes with Argon2id from the Unicode form of the passphrase that sealing uses. May leak: the
-    /// same information as [`Sealing`](crate::Sealing) with a passphrase.
+    /// Derives `length` bytes with Argon2id from the passphrase, in the Unicode form that sealing uses. May leak: the
+    /// same information as sealing with a passphrase; see [`Sealing`](crate::Sealing).
     ///
     /// # Errors
     /// [`Error::EmptyPassphrase`] if the passphrase is empty; [`Error::Invalid`] if the cost is out of bounds, or
@@ -65,7 +65,7 @@ impl Passphrase {
         Ok(derived)
     }
 
-    /// Derives `length` bytes with Argon2id from each Unicode form that opening tries, and calls `open` with the bytes.
+    /// Derives `length` bytes with Argon2id from each Unicode form of the passphrase, and calls `open` with the bytes.
     /// Stops when `open` returns a value. Each form costs one Argon2id hash. May leak: the same information as opening
     /// a file with a passphrase.
     ///
@@ -91,8 +91,8 @@ impl Passphrase {
     }
 
     /// Fills `output` with the Argon2id hash of the passphrase, on as many cores as there are lanes. May leak: the
-    /// length of the passphrase. From the second half of the first pass on, the memory addresses also leak information
-    /// about the passphrase. Argon2id accepts this leak, because such addresses make the hash hard to compute on
+    /// length of the passphrase. After the first half of the first pass, the memory addresses also leak information
+    /// about the passphrase. Argon2id accepts this leak, because these addresses make the hash hard to compute on
     /// special hardware.
     pub(crate) fn stretch(&self, cost: Cost, salt: &[u8; 16], output: &mut [u8]) -> Result<(), Error> {
         argon2::hash(cost, HashInput { password: &self.bytes, salt, ..HashInput::default() }, output)

@@ -1,9 +1,9 @@
 //! Encrypted private keys: `EncryptedPrivateKeyInfo` of RFC 5958 with PBES2 of RFC 8018.
 //!
-//! PBES2 has no authentication. An attacker who can change a file, and can repeatedly watch how it is opened with the
-//! right passphrase, may learn something about the key. So every fault after the key derivation gives the same error.
-//! The reader checks the padding and the frame of the plaintext in constant time, and reports one result for both
-//! checks.
+//! PBES2 has no authentication. An attacker may learn something about the key if the attacker can change a file, and
+//! can repeatedly watch how the file is opened with the right passphrase. So every fault after the key derivation gives
+//! the same error. The reader checks the padding of the plaintext and its ASN.1 head in constant time, and reports one
+//! result for both checks.
 
 use aws_lc_rs::cipher::{DecryptingKey, DecryptionContext, EncryptingKey, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::error::Unspecified;
@@ -26,7 +26,7 @@ const PADDING: Padding = match Padding::new(Scheme::Pkcs7, BLOCK as u8) {
 /// id-PBES2, 1.2.840.113549.1.5.13.
 const ID_PBES2: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0d];
 
-/// An encrypted private key: the parameters to open it, and the ciphertext.
+/// An encrypted private key: the ciphertext, and the parameters for decrypting it.
 pub(super) struct Sealed {
     kdf: Kdf,
     cipher: BlockCipher,
@@ -78,7 +78,7 @@ impl Sealed {
         Ok(Self { kdf, cipher, iv, ciphertext: padded.to_vec() })
     }
 
-    /// Returns the encrypted key as DER, for a key that [`Sealed::seal`] encrypted.
+    /// Returns the encrypted key as DER; the function is only for keys that [`Sealed::seal`] encrypted.
     pub(super) fn encode(&self) -> Vec<u8> {
         let kdf = self.kdf.encode();
         let cipher = self.cipher.encode(&self.iv);
@@ -105,7 +105,7 @@ impl Sealed {
         let plain = self.decrypt(passphrase)?;
         let (length, padded) = PADDING.unpad_ct(&plain);
         let (framed, whole) = frame(&plain);
-        // A wrong padding and a wrong frame give the same error: see the module's documentation.
+        // A wrong padding and a wrong ASN.1 head give the same error: see the module's documentation.
         if !(padded & whole & framed.ct_eq(&length)).declassify() {
             return Err(Trouble::WrongPassphrase);
         }
@@ -127,8 +127,8 @@ impl Sealed {
     }
 }
 
-/// Returns the length of the sequence at the start of the plaintext, as its head announces it and including the head.
-/// Also returns whether there is such a sequence. Leaks no information about the plaintext.
+/// Returns the length of the ASN.1 sequence at the start of the plaintext, including its tag and length bytes. Also
+/// returns whether the plaintext begins with a valid sequence. Leaks no information about the plaintext.
 fn frame(plain: &[u8]) -> (usize, Choice) {
     let &[tag, first, second, third, ..] = plain else { return (0, Choice::FALSE) };
     let one = usize::from(second);

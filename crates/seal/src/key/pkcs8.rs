@@ -4,8 +4,8 @@
 //! version 0 or 1 | algorithm | OCTET STRING: the key | [0] attributes | [1] public key, in version 1
 //! ```
 //!
-//! May leak: the kind and the form of the key, and whether the key is valid. This module copies scalars and seeds as a
-//! whole.
+//! May leak: the kind and the form of the key, and whether the key is valid. This module copies scalars and seeds
+//! without inspecting their bytes.
 
 pub(super) mod signing;
 
@@ -44,8 +44,8 @@ fn contents(key: &PrivateKey) -> Secret {
             Item::Tagged(der::context(0), &[Item::Raw(seed)]).encode()
         }
         (Kem::MlKem768P256 | Kem::XWing, Material::Seed(seed)) => Secret::copy_of(seed),
-        // `ECPrivateKey` of RFC 5915. The curve is omitted, because the algorithm identifier names the curve. The
-        // public key is included, because some readers require the public key.
+        // `ECPrivateKey` of RFC 5915. The curve is omitted, because the algorithm identifier already identifies the
+        // curve. The public key is included, because some readers require the public key.
         (Kem::P256, Material::Seed(scalar)) => {
             let point = [Item::Raw(&[0]), Item::Raw(key.public().as_bytes())];
             let parts = [
@@ -66,8 +66,8 @@ pub(super) enum Private {
 /// Reads a private key in DER. If the structure also contains a public key, the public key must belong to the private
 /// key.
 ///
-/// The function checks the whole structure before the algorithm, so that an error never describes damaged data as a key
-/// of another kind.
+/// The function checks the whole structure before it checks the algorithm, so that an error never describes damaged
+/// data as a key of another kind.
 pub(super) fn decode(der: &[u8]) -> Result<Private, Trouble> {
     let mut outside = DerReader::new(der);
     let mut inside = outside.sequence()?;

@@ -1,4 +1,4 @@
-//! The lines that name recipients and identities of age's plugins. The name of a plugin becomes part of the name of a
+//! The lines for recipients and identities of age's plugins. The name of a plugin becomes part of the name of a
 //! program, so this module checks the name of the plugin strictly.
 
 use std::fmt;
@@ -52,8 +52,8 @@ impl fmt::Display for PluginName {
     }
 }
 
-/// A line that names a recipient of a plugin. [`plugin::Recipient`](crate::plugin::Recipient) seals files to such a
-/// recipient.
+/// A line with a recipient of a plugin. [`plugin::Recipient`](crate::plugin::Recipient) seals files to a recipient of a
+/// plugin.
 #[derive(Clone, Debug)]
 pub struct PluginRecipient {
     pub(crate) name: PluginName,
@@ -87,8 +87,8 @@ impl PluginRecipient {
     }
 }
 
-/// A line that names an identity of a plugin. [`plugin::Identity`](crate::plugin::Identity) opens files with such an
-/// identity.
+/// A line with an identity of a plugin. [`plugin::Identity`](crate::plugin::Identity) opens files with an identity of a
+/// plugin.
 #[derive(Clone)]
 pub struct PluginIdentity {
     pub(crate) name: PluginName,

@@ -1,7 +1,7 @@
 //! Signatures: keys that sign, public keys that verify, and SSHSIG, the only form in which this crate stores
 //! signatures.
 //!
-//! A signing key is not an encryption key. Choose [`Scheme::MlDsa44Ed25519`] unless you have a reason against it: an
+//! A signing key is not an encryption key. Choose [`Scheme::MlDsa44Ed25519`] unless you need another scheme: an
 //! attacker has to break both ML-DSA-44 and Ed25519. OpenSSH keys also work, including keys in an agent or in hardware.
 //!
 //! ```
@@ -89,8 +89,8 @@ impl Scheme {
         }
     }
 
-    /// Returns the algorithm with this name in SSH. Accepts the other name that OpenSSH 10.4 and 10.5 used for the
-    /// composite algorithm.
+    /// Returns the algorithm that SSH calls by this name. Also accepts another name of the composite algorithm, the
+    /// name in OpenSSH 10.4 and 10.5.
     #[must_use]
     pub fn from_ssh_name(name: &str) -> Option<Self> {
         match name {
@@ -109,7 +109,7 @@ impl Scheme {
         }
     }
 
-    /// Returns the length of a private key, which is one seed, or two seeds for the composite algorithm.
+    /// Returns the length of a private key: the length of one seed, or of two seeds for the composite algorithm.
     #[must_use]
     pub const fn private_len(self) -> usize {
         match self {

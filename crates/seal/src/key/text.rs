@@ -63,7 +63,7 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<Found>, KeyError> {
         let place = Place::Line(number);
         match line_key(line).map_err(|trouble| trouble.at(place))? {
             Some(key) => found.push(key),
-            // A text without any key is not a key file, so the error does not name this line.
+            // If no line of the text is a key, the text is not a key file, so the error does not name this line.
             None if found.is_empty() && !lines.any(|(line, _)| begins_key(line)) => return Err(KeyError::Unknown),
             None => return Err(KeyError::NotAKey { place }),
         }
@@ -77,7 +77,7 @@ fn block(line: &[u8], text: &[u8], place: Place) -> Result<Found, KeyError> {
         pem::Error::Body => KeyError::Malformed { place, what: "its base64 is not valid" },
         error => KeyError::Armor { place, error },
     };
-    // The error for a block of another kind names the label of the block, even if the body is not valid.
+    // If a block is of another kind, the error contains the label of the block, even if the body is not valid.
     let label = pem::label(line).ok_or_else(|| armor(pem::Error::Begin))?;
     if ![PRIVATE, PROTECTED, PUBLIC, openssh::LABEL].contains(&label) {
         return Err(foreign(label).at(place));
@@ -106,7 +106,8 @@ fn begins_key(line: &[u8]) -> bool {
     known.iter().any(|words| starts_with(line, words))
 }
 
-/// Returns whether a line starts with `words`. The answer is public. The function does not read the rest of the line.
+/// Returns whether a line starts with the bytes `words`. The answer is public. The function does not read the rest of
+/// the line.
 pub(super) fn starts_with(line: &[u8], words: &[u8]) -> bool {
     line.get(..words.len()).is_some_and(|start| start.ct_eq(words).declassify())
 }
@@ -119,7 +120,7 @@ struct Lines<'a> {
 }
 
 impl<'a> Iterator for Lines<'a> {
-    /// A line, and the rest of the text from the start of the line on, with all white space.
+    /// A trimmed line, and the rest of the text from the start of this line, with all white space.
     type Item = (&'a [u8], &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -139,7 +140,7 @@ impl<'a> Iterator for Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Returns a block whose first line was already read, and skips the other lines of the block. A block without an
+    /// Returns a block whose first line was already read, and moves to the line after the block. A block without an
     /// `END` line ends at the next block, or at the end of the text.
     fn block(&mut self, from: &'a [u8]) -> &'a [u8] {
         loop {
@@ -158,10 +159,10 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The bytes that count as white space within a line.
+/// The bytes that the reader treats as white space within a line.
 pub(super) const SPACE: &[u8] = b" \t\x0b\x0c";
 
-/// Returns whether a byte is in `these`. The answer is public.
+/// Returns whether `byte` is one of the bytes in `these`. The answer is public.
 pub(super) fn is(byte: u8, these: &[u8]) -> bool {
     these.iter().fold(deadpan_ct::Choice::FALSE, |found, this| found | byte.ct_eq(this)).declassify()
 }

@@ -1,17 +1,17 @@
-//! Kinds of keys and blocks that the reader refuses with an error that names the kind: keys that cannot seal, and forms
-//! of keys that other programs can convert.
+//! Kinds of keys and blocks that the reader refuses with an error that contains the kind: keys that cannot seal, and
+//! forms of keys that other programs can convert.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// A well-known kind of key or block that cannot seal, or an unsupported form of a key. `Display` shows its name with
-/// an English article.
+/// A well-known kind of key or block that cannot seal, or an unsupported form of a key. `Display` shows the name of
+/// this kind with an English article.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unsupported {
     /// A kind of key that sealing does not use, such as RSA. The text names the kind.
     Kind(Cow<'static, str>),
-    /// A kind of key that signs, such as Ed25519. The text names the kind.
+    /// A kind of key for signatures, such as Ed25519. The text names the kind.
     Signing(&'static str),
     /// ML-KEM-512, the smallest parameter set.
     MlKem512,

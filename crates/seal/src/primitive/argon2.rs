@@ -32,8 +32,8 @@ const SLICES: usize = 4;
 /// The maximum number of lanes that one thread fills in turn. Two lanes hide most of the waiting time for memory, and
 /// four lanes hide nearly all of it.
 const IN_TURN: usize = 4;
-/// The minimum number of blocks of a slice for each thread. With fewer blocks, starting a thread takes longer than
-/// filling the blocks.
+/// The minimum number of blocks that each thread fills in a slice. With fewer blocks, starting a thread takes longer
+/// than filling the blocks.
 const WORTH_A_THREAD: usize = 512;
 
 /// The inputs of the hash.
@@ -70,8 +70,8 @@ impl MatrixShape {
 
 /// Fills `output` with the hash of `input`, on as many cores as there are lanes.
 ///
-/// May leak: the lengths of the inputs. From the second half of the first pass on, Argon2id reads memory at addresses
-/// that depend on the password.
+/// May leak: the lengths of the inputs. After the first half of the first pass, Argon2id reads memory at addresses that
+/// depend on the password.
 ///
 /// # Errors
 /// [`Error::Header`] or [`Error::Limit`] if the cost is out of bounds; [`Error::Invalid`] if an input has 4 GiB or

@@ -50,7 +50,7 @@ pub(crate) fn seal_with(
 }
 
 /// Seals `message` to `key`, with given random bytes for the encapsulation. Never seal two messages with the same
-/// `random` bytes: the AEAD's key and nonce would be the same.
+/// `random` bytes, because the AEAD would use the same key and nonce twice.
 pub(crate) fn seal_from(
     aead: &Aead,
     key: &PublicKey,
@@ -104,7 +104,7 @@ pub(crate) fn open_with(
     Ok(context.open(aad, sealed)?.map_or(Open::OtherKey, Open::Message))
 }
 
-/// An AEAD with its number in HPKE's registry. The test vectors also use other AEADs than the two of this module.
+/// An AEAD with its number in HPKE's registry. The test vectors also use AEADs other than the two AEADs of this module.
 pub(crate) struct Aead {
     id: u16,
     algorithm: &'static Algorithm,
@@ -117,14 +117,14 @@ pub(crate) static CHACHA20_POLY1305: Aead = Aead { id: 3, algorithm: &aead::CHAC
 /// The key and the nonce of the single message.
 struct Context<'a> {
     aead: &'a Aead,
-    /// The key. Zeros follow a key that is shorter than 32 bytes.
+    /// The key. If the key is shorter than 32 bytes, zeros follow the key.
     key: Wiped<[u8; 32]>,
     nonce: Wiped<[u8; 12]>,
 }
 
 impl<'a> Context<'a> {
-    /// Returns a context without a key. [`Context::schedule`] derives the key in place, because a move would leave a
-    /// copy behind.
+    /// Returns a context without a key. [`Context::schedule`] derives the key in place, because moving the key would
+    /// leave a copy behind.
     fn new(aead: &'a Aead) -> Self {
         Self { aead, key: Wiped::default(), nonce: Wiped::default() }
     }
@@ -155,7 +155,7 @@ impl<'a> Context<'a> {
 
     fn seal(&self, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, Error> {
         let cipher = self.cipher()?;
-        // The memory has room for the tag from the start, because a vector that grows would leave a copy of the message
+        // The memory has room for the tag from the start, because a vector that grows leaves a copy of the message
         // behind.
         let mut sealed = Vec::with_capacity(message.len() + TAG);
         sealed.extend_from_slice(message);

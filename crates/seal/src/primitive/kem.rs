@@ -1,5 +1,5 @@
 //! Key encapsulation with six kinds of keys: one type for private keys, and one type for public keys. Choose X-Wing
-//! unless you have a reason against it.
+//! unless you need another kind of key.
 //!
 //! ```
 //! use deadpan_seal::{Kem, PrivateKey, PublicKey, hpke};
@@ -36,7 +36,7 @@ pub enum Mode {
     Hybrid,
 }
 
-/// A kind of key, named by its KEM in HPKE.
+/// A kind of key; each kind has the name of its KEM in HPKE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kem {
     /// DHKEM(P-256, HKDF-SHA256), 0x0010.

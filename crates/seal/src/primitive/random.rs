@@ -1,5 +1,5 @@
-//! Random bytes: few bytes come directly from the system, and many bytes come from a generator with a seed from the
-//! system.
+//! Random bytes: short values come directly from the system, and large amounts of data come from a generator with a
+//! seed from the system.
 //!
 //! [`fill`] is for keys, salts and other short values. It keeps no state. [`Generator`] is for large amounts of data,
 //! and is as fast as writing to memory. The generator uses AES-256 in counter mode, and replaces its key before it
@@ -18,8 +18,9 @@
 //! # Ok::<(), deadpan_seal::Error>(())
 //! ```
 //!
-//! - **Seeds** are 512 bytes from the system's generator. HKDF combines the seed with the previous key, so that no seed
-//!   makes the key worse. The generator takes a new seed after 64 MiB, after a minute, and in the child of a fork.
+//! - **Seeds** are 512 bytes from the system's generator. HKDF combines the seed with the previous key, so that a bad
+//!   seed does not make the key weaker. The generator takes a new seed after 64 MiB, after a minute, and in the child
+//!   of a fork.
 //! - **Forks** are detected with a page that the system clears in the child process, and with the process number. A
 //!   child never repeats the output of its parent.
 //! - **Tests at the start:** the keystream is compared with NIST's known answer, and each seed is tested for repeated
@@ -29,8 +30,8 @@
 //! - May leak: the number of requested bytes, and the time of each request.
 //!
 //! No program can detect that its virtual machine was copied while the program ran. The generator in the copy returns
-//! the same bytes as the original until it takes its next seed. For up to 4 KiB, [`fill`] keeps no state that could be
-//! copied, so use [`fill`] for keys.
+//! the same bytes as the original until it takes its next seed. For up to 4 KiB, [`fill`] keeps no state that a copy of
+//! the machine could repeat, so use [`fill`] for keys.
 
 mod generator;
 mod health;
@@ -42,7 +43,7 @@ pub use generator::Generator;
 use crate::Error;
 use crate::primitive::entropy::Entropy;
 
-/// The greatest length of a request for which the system is as fast as a new generator.
+/// The maximum length of a request for which a new generator is not faster than the system.
 const SHORT: usize = 4096;
 
 /// Fills `bytes` with random bytes. Up to 4 KiB come from the system. For longer requests, the bytes come from a

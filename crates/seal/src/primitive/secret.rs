@@ -12,7 +12,7 @@ use deadpan_ct::CtEq;
 pub struct Secret(Locked);
 
 impl Secret {
-    /// Makes a secret of `length` zero bytes, for filling in place.
+    /// Makes a secret of `length` zero bytes, which the caller then fills.
     #[must_use]
     pub fn zeroed(length: usize) -> Self {
         Self(Locked::zeroed(length))

@@ -2,11 +2,13 @@
 
 use crate::Work;
 
-/// The maximum amount of memory for the buffers of all workers together, for any number of cores. This amount of memory
-/// is enough for eight workers with segments of 256 KiB. The buffers of each such worker take 1.25 MiB and one page.
+/// The maximum amount of memory for the buffers of all workers together, however many cores there are. This amount of
+/// memory is enough for eight workers with segments of 256 KiB. The buffers of each such worker take 1.25 MiB and one
+/// page.
 pub(crate) const MEMORY: usize = (10 << 20) + (64 << 10);
 
-/// Returns the number of workers to start for `units` units of work. Each worker takes `memory` bytes of memory.
+/// Returns the number of workers to start for a job with `units` units of work. Each worker takes `memory` bytes of
+/// memory.
 pub(crate) fn workers(work: &Work<'_>, memory: usize, units: u64) -> usize {
     let most = (MEMORY / memory.max(1)).min(usize::try_from(units).unwrap_or(usize::MAX));
     // On Linux, the standard library computes the number of cores from several files. Reading these files takes half as
@@ -19,8 +21,8 @@ pub(crate) fn workers(work: &Work<'_>, memory: usize, units: u64) -> usize {
     }
 }
 
-/// Runs `job` on `count` threads, including the calling thread. Because `job` is a trait object, the compiler makes
-/// this function only once, and not once for each job.
+/// Runs `job` on `count` threads, including the calling thread. Because `job` is a trait object, the compiler compiles
+/// this function only once, and not once for each type of job.
 pub(crate) fn on_threads(count: usize, job: &(dyn Fn() + Sync)) {
     if count == 1 {
         return job();

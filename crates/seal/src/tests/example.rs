@@ -1,5 +1,5 @@
-//! Makes the worked example of docs/format-seal.md again and compares it with the page, so that the page and the
-//! program stay consistent.
+//! Computes the worked example of docs/format-seal.md and compares it with the page, so that the page and the program
+//! stay consistent.
 //!
 //! `DEADPAN_BLESS=1 cargo test -p deadpan-seal example -- --test-threads=1` writes the examples into the page again.
 
@@ -74,7 +74,7 @@ fn example() -> String {
     parts
 }
 
-/// Returns the example of an entry for the same file key, made in a session.
+/// Returns the example of a header entry that a session makes for the same file key.
 fn in_a_session() -> String {
     let cost = Cost { memory: 64, passes: 1, lanes: 1 };
     let session = Session::with_entropy(&Passphrase::new(PASSPHRASE), cost, ENTROPY).expect("a session");
@@ -108,8 +108,8 @@ fn split() -> String {
     text + "```\n"
 }
 
-/// Returns the bytes of the hexadecimal dump between two marks of the page. If `DEADPAN_BLESS` is set, writes a new
-/// dump of the entry that `make` returns.
+/// Returns the bytes of the hexadecimal dump between the texts `begin` and `end` on the page. If `DEADPAN_BLESS` is
+/// set, calls `make` and writes a dump of the returned entry to the page.
 fn dumped([begin, end]: [&str; 2], make: impl FnOnce() -> Entry) -> Option<Vec<u8>> {
     let page = std::fs::read_to_string(PAGE).expect("the page is there");
     let (before, rest) = page.split_once(begin).expect("the example has a place");
@@ -127,8 +127,7 @@ fn dumped([begin, end]: [&str; 2], make: impl FnOnce() -> Entry) -> Option<Vec<u
     Some(hex::decode(digits.as_bytes()).expect("hexadecimal digits"))
 }
 
-/// Checks that the sealed share on the page opens in the group on the page, and that the result is the share on the
-/// page.
+/// Checks that a private key opens the sealed share on the page, and that the result is the share that the page shows.
 #[test]
 fn the_page_shows_a_share_that_a_key_opens() {
     let private = PrivateKey::from_seed(Kem::X25519, &[0x42; 32]).expect("a scalar");
@@ -143,7 +142,7 @@ fn the_page_shows_a_share_that_a_key_opens() {
     assert_eq!(body[..69], make().body[..69]);
 }
 
-/// Returns the example of an entry for the same file key, sealed to an X25519 key.
+/// Returns the example of a header entry that seals the same file key to an X25519 key.
 fn for_a_key() -> String {
     let private = PrivateKey::from_seed(Kem::X25519, &[0x42; 32]).expect("a scalar");
     let file = file_key();
@@ -165,7 +164,7 @@ fn the_page_shows_what_the_program_writes() {
     }
 }
 
-/// Checks that the page shows an example between two marks, or writes the example between the marks.
+/// Checks that the page shows `example` between the texts `begin` and `end`, or writes `example` between them.
 pub(crate) fn check([begin, end]: [&str; 2], example: &str) {
     let page = std::fs::read_to_string(PAGE).expect("the page is there");
     let (before, rest) = page.split_once(begin).expect("the example has a place");

@@ -12,7 +12,6 @@ use crate::{Cost, Metadata, Passphrase, Recipient, Secret};
 
 pub(crate) const CHEAP: Cost = Cost { memory: 8, passes: 1, lanes: 1 };
 
-/// Returns the recipient of all files of this module.
 pub(crate) fn recipient() -> Recipient {
     Recipient::Passphrase(Passphrase::new(b"straight face"), CHEAP)
 }
@@ -22,9 +21,9 @@ pub(crate) fn recipient() -> Recipient {
 pub(crate) struct Foreign {
     /// The number of bytes in a sealed segment.
     pub(crate) segment: u32,
-    /// Whether the metadata say that the data of the file are padded. The caller adds the padding.
+    /// Whether the metadata declare the data of the file as padded. The caller adds the padding.
     pub(crate) padded: bool,
-    /// Whether an empty segment follows data that fill the last segment.
+    /// Whether an empty segment follows if the data fill the segment before it.
     pub(crate) empty_last: bool,
 }
 
@@ -39,7 +38,7 @@ pub(crate) fn file_key(number: u8) -> FileKey {
     FileKey::from_secret(Secret::copy_of(&[number; KEY]), Preamble::PLAIN).expect("as long as a key")
 }
 
-/// Returns the entry of a recipient, for the file key with this number.
+/// Returns the header entry that seals the file key with this number to a recipient.
 pub(crate) fn entry(recipient: &Recipient, number: u8) -> Entry {
     recipient.wrap(&file_key(number), Entropy::Fixed(number)).expect("wrapped").remove(0)
 }

@@ -1,4 +1,4 @@
-//! Tests plugins, which are programs. A script acts as plugins that behave well and as plugins that behave badly.
+//! Tests plugins, which are programs. A script plays the plugins, and can behave correctly or incorrectly.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -38,7 +38,8 @@ fn line(prefix: &str) -> String {
     if prefix == lower { format!("{prefix}1{text}") } else { format!("{prefix}1{}", text.to_ascii_uppercase()) }
 }
 
-/// A folder with one plugin for each of the given manners. A manner is a way in which the plugin behaves.
+/// A folder with one plugin for each behavior in `manners`. Each plugin is the same script, and its name selects the
+/// behavior.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -86,7 +87,7 @@ impl Dialog for Clerk {
     }
 }
 
-/// A plugin that behaves in one manner, with its own dialog.
+/// A plugin with one behavior, and with its own dialog for the user.
 struct Plugin {
     folder: Folder,
     manner: &'static str,
@@ -171,7 +172,7 @@ fn recipients_of_plugins_go_with_others_and_are_independent() {
     let length = sealing.sealed_length(13).unwrap();
     let sealed = sealing.seal(b"straight face").unwrap();
     assert_eq!(sealed.len() as u64, length);
-    // The computation of the length ran each plugin once. Sealing the file then used the keys that these runs wrapped.
+    // Computing the length has run each plugin once. Sealing the file then used the keys that these runs wrapped.
     assert_eq!(plugin.clerk.started.lock().unwrap().len(), 2);
     for identity in [Identity::Plugin(plugin.identity()), Identity::Key(key.clone()), Identity::Passphrase(passphrase)]
     {
@@ -185,7 +186,7 @@ fn recipients_of_plugins_go_with_others_and_are_independent() {
     let broken = Plugin::new("dies");
     let identities = [Identity::Plugin(broken.identity()), Identity::Key(key)];
     assert_eq!(open(&sealed, &identities).unwrap(), b"straight face");
-    // For a file without plugin recipients, no plugin is started.
+    // If a file has no plugin recipients, no plugin is started.
     let plain = deadpan_seal::seal(&Passphrase::new(b"x"), b"").unwrap();
     let plugin = Plugin::new("dummy");
     assert!(matches!(plugin.open(&plain), Err(Error::NoKeyFits(_))));

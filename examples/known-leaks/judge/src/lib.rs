@@ -1,5 +1,5 @@
-//! Judges one function: first by its traces, then by the clock. Prints one line, as `verdict.py` does. Returns 10 for a
-//! leak, 0 if no difference was found, and otherwise another exit code of the lab.
+//! Tests one function for leaks: first by its traces, then by the clock. Prints one line, as `verdict.py` does. Returns
+//! 10 for a leak, 0 if no difference was found, and another exit code of the lab in all other cases.
 //!
 //! ```no_run
 //! use deadpan_lab::Target;
@@ -20,7 +20,7 @@ use deadpan_lab::record::{Pair, Verdict};
 use deadpan_lab::timing::{self, Settings};
 use deadpan_lab::{Silent, Target, clock, trace};
 
-/// Judges the target by its traces, and by the clock if the traces are equal and the target has at least two classes.
+/// Tests the target by its traces, and by the clock if the traces are equal and the target has at least two classes.
 pub fn judge(mut target: Target) -> ExitCode {
     let begin = Instant::now();
     let traced = trace::target(&mut target, 1);
@@ -48,7 +48,7 @@ pub fn judge(mut target: Target) -> ExitCode {
     let equal_times = |pair: &Pair| pair.p_holm > settings.alpha && pair.mde_ns.is_finite();
     let measured = !matches!(timing.verdict, Verdict::Invalid | Verdict::Unmeasurable);
     if measured && timing.pairs.iter().all(equal_times) {
-        // `equal_times` ignores the bound for the slowest calls, because this bound may stay wide on a busy machine.
+        // `equal_times` ignores the bound for the slowest calls, because this bound can remain wide on a busy machine.
         let found = timing.pairs.iter().map(|pair| pair.mde_ns).fold(0.0, f64::max);
         println!("{equal}; no difference by clock in {elapsed:.1} s; a shift of {found:.1} ns would have been found");
         return ExitCode::SUCCESS;

@@ -8,10 +8,10 @@ use std::thread;
 
 struct Shared(UnsafeCell<u64>);
 
-// SAFETY: none. This is the fault: nothing orders the writes below.
+// SAFETY: none. This is the intentional fault: the writes below are not synchronized.
 unsafe impl Sync for Shared {}
 
-/// Waits until both threads have reached this point. Unlike locks and barriers, relaxed accesses do not order other
+/// Waits until both threads have reached this point. Relaxed accesses, unlike locks and barriers, do not order other
 /// accesses.
 fn meet(arrived: &AtomicU32) {
     arrived.fetch_add(1, Ordering::Relaxed);
@@ -23,7 +23,7 @@ fn meet(arrived: &AtomicU32) {
 fn main() {
     let number = Shared(UnsafeCell::new(0));
     // If one thread started after the end of the other thread, a lock in the standard library could order the two
-    // threads. So both threads wait for each other.
+    // threads. So each thread waits for the start and for the end of the other thread.
     let (started, ended) = (AtomicU32::new(0), AtomicU32::new(0));
     thread::scope(|scope| {
         for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! Snippets that must be reported, and snippets that must not.
+//! Code that the check must report, and code that it must accept.
 
 use std::path::Path;
 

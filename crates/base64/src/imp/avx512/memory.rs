@@ -7,9 +7,9 @@ use core::arch::x86_64::{
     _mm512_storeu_si512, _mm512_stream_si512,
 };
 
-/// Two input sizes. For inputs of at least the first size, output lines are prefetched, since the output is no longer
-/// in the nearer caches. For inputs of at least the second size, stores bypass the caches, since the output would push
-/// other data out of the caches.
+/// Two input sizes. For inputs of at least `AHEAD_FROM` bytes, output lines are prefetched, since the output is no
+/// longer in the nearer caches. For inputs of at least `STREAM_FROM` bytes, stores bypass the caches, since the output
+/// would push other data out of the caches.
 const AHEAD_FROM: usize = 512 << 10;
 const STREAM_FROM: usize = 24 << 20;
 /// The distance of prefetching, in bytes.

@@ -16,9 +16,9 @@ pub enum OfferedNames {
     Contacts,
     /// Names of the user's own keys and of contacts.
     Keys,
-    /// Names of the user's own keys and of contacts to which files can be sealed.
+    /// Names of all keys and contacts to which files can be sealed.
     Recipients,
-    /// Names of the user's own keys and of contacts whose signatures can be checked.
+    /// Names of all keys and contacts whose signatures can be checked.
     Signers,
     /// Names of functions whose time the lab measures.
     Timed,
@@ -39,7 +39,7 @@ pub enum OfferedFiles {
 }
 
 impl OfferedFiles {
-    /// Returns the word that stands for this kind of files in the output of `deadpan complete`.
+    /// Returns the word for this kind of files in the output of `deadpan complete`.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "nothing",
@@ -109,8 +109,8 @@ impl<'a> Expected<'a> {
         expected
     }
 
-    /// Returns the option in `word`, if the option takes a value. Also returns the value, if the word contains the
-    /// value.
+    /// Returns the option in `word`, if the option takes a value. If the word also contains the value, returns the
+    /// value, too.
     fn option<'w>(&self, word: &'w str) -> Option<(&'a Arg, Option<&'w str>)> {
         let mut options = self.command.get_arguments().filter(|argument| argument.get_action().takes_values());
         if let Some(long) = word.strip_prefix("--") {
@@ -156,7 +156,7 @@ impl<'a> Expected<'a> {
             ("remove", "name") => (OfferedNames::Contacts, OfferedFiles::None),
             ("default", "name") => (OfferedNames::Opening, OfferedFiles::None),
             ("man", "command") => (OfferedNames::Pages, OfferedFiles::None),
-            // `--only` names a path inside the sealed folder, so no files of the disk are offered.
+            // The value of `--only` is a path inside the sealed folder, so no files of the disk are offered.
             (_, "only") => (OfferedNames::None, OfferedFiles::None),
             _ => match argument.get_value_hint() {
                 ValueHint::DirPath => (OfferedNames::None, OfferedFiles::Folders),
@@ -192,7 +192,6 @@ fn is_repeated(argument: &Arg) -> bool {
         || argument.get_num_args().is_some_and(|range| range.max_values() > 1)
 }
 
-/// Returns the first line of a help text.
 fn about(text: Option<&clap::builder::StyledStr>) -> String {
     text.map(ToString::to_string).and_then(|text| text.lines().next().map(str::to_owned)).unwrap_or_default()
 }

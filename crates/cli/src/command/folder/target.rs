@@ -1,4 +1,4 @@
-//! The folder into which an archive is unpacked.
+//! The folder into which the program unpacks an archive.
 
 use std::io;
 use std::path::Path;
@@ -39,7 +39,7 @@ pub struct UnpackArgs {
 }
 
 impl UnpackArgs {
-    /// Returns the permission bits that are removed from modes: the umask, or none with `--preserve`.
+    /// Returns the permission bits to remove from the modes of unpacked entries: the umask, or none with `--preserve`.
     pub fn mask(&self) -> u32 {
         if self.preserve { 0 } else { umask() }
     }
@@ -60,15 +60,15 @@ pub struct Target {
 }
 
 enum Root {
-    /// A new folder, which gets its name when all entries are unpacked.
+    /// A new folder; the folder gets its name when all entries are unpacked.
     New(PartialFolder),
     /// A folder that existed before. Entries are added to its contents.
     There(Folder),
 }
 
 impl Target {
-    /// Opens the folder or makes a new folder. An existing folder is used only if `join` or `--force` is set. It is
-    /// never used if the sender chose the folder's name.
+    /// Opens the folder or makes a new folder. An existing folder is used only if `join` or `--force` is set. An
+    /// existing folder is never used if the sender chose the folder's name.
     pub fn begin(
         place: &Place,
         input: Option<&Input>,
@@ -171,7 +171,7 @@ impl Target {
         matches!(self.root, Root::New(_))
     }
 
-    /// Keeps the undamaged entries of a damaged archive. Also reports entries that failed for reasons other than the
+    /// Keeps the undamaged entries of a damaged archive. Reports, too, entries that failed for reasons other than the
     /// damage.
     pub fn keep_whole(self, failure: Failure, outcome: Result<Outcome, Failure>) -> Done {
         give_way();
@@ -222,10 +222,10 @@ impl Target {
     }
 
     /// Keeps the complete entries after a failure. A new folder gets a name that shows that the folder is incomplete.
-    /// `in_order` means that all entries up to the failure are complete.
+    /// `in_order` means that all entries before the failure are complete.
     fn keep(self, mut failure: Failure, in_order: bool) -> Failure {
         let progress = self.unpacker.progress();
-        // Dropping the unpacker sets the times and modes of the folders.
+        // Dropping the unpacker sets the times and modes of the unpacked folders.
         drop(self.unpacker);
         let place = match self.root {
             // No entry is complete, except perhaps the entry of the folder itself.
@@ -281,7 +281,6 @@ fn told(outcome: &Outcome) -> (Vec<Failure>, Vec<String>) {
     (failures, more.then(note).into_iter().collect())
 }
 
-/// Whether an entry failed because the disk is full.
 fn is_full(error: &Error) -> bool {
     matches!(error, Error::Entry { error, .. } if error.kind() == io::ErrorKind::StorageFull)
 }

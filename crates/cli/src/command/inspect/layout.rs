@@ -19,8 +19,8 @@ pub struct Layout {
 }
 
 /// Reads the layout of a file with the header `header`. `whole` is the file and its length. With `whole`, the function
-/// reads only the beginning of the payload, the beginning of the last segment, and the footer. Without `whole`, the
-/// function reads `rest` to the end.
+/// reads only three parts: the beginning of the payload, the beginning of the last segment, and the footer. Without
+/// `whole`, the function reads `rest` to the end.
 pub fn read(header: &Header, mut rest: impl Read, whole: Option<(&dyn ReadAt, u64)>) -> io::Result<Layout> {
     let mut start = Vec::new();
     rest.by_ref().take(HEADER as u64).read_to_end(&mut start)?;

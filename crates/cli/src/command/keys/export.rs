@@ -13,7 +13,7 @@ use deadpan_seal::PublicKey;
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::sign::VerifyingKey;
 
-/// Which public key is printed, and in which form.
+/// Which public key the command prints, and in which form.
 #[derive(Clone, Copy)]
 pub struct ExportForm {
     /// Whether to print the key that signs, instead of the key that seals.
@@ -72,13 +72,12 @@ fn find(home: &Home, name: Option<&str>, sign: bool) -> Result<PathBuf, Failure>
     })
 }
 
-/// Whether a file contains only a signing key.
 fn is_only_signing(path: &Path) -> bool {
     Own { name: String::new(), path: path.to_owned() }.signs()
         || matches!(home::read(path).as_deref(), Ok([Found::Verifying(_)]))
 }
 
-/// Returns the public part of the signing key in a file. Reading this part may need the passphrase of the key.
+/// Returns the public part of the signing key in a file. Reading the public part may need the passphrase of the key.
 fn verifying(path: &Path, passphrases: &Passphrases) -> Result<VerifyingKey, Failure> {
     let found = home::read(path)?;
     if found.len() > 1 {

@@ -70,8 +70,8 @@ fn entries(home: &Home) -> Result<Vec<(String, std::path::PathBuf, bool)>, Failu
     Ok(own.chain(home.contacts()?.into_iter().map(|contact| (contact.name, contact.path, false))).collect())
 }
 
-/// Returns the lines for a key file: one line for one of the user's own keys, and one or two lines for a contact. A
-/// contact has two lines if the file also holds a key that signs.
+/// Returns the lines of the list for one key file: one line for a key of the user, and one or two lines for a contact.
+/// A contact has two lines if the file also holds a key that signs.
 fn lines_of(name: String, path: &Path, own: bool) -> Result<Vec<KeyLine>, Failure> {
     let found = home::read(path)?;
     let plugin = found.iter().find_map(|found| match found {

@@ -1,5 +1,5 @@
 //! The workloads of Deadpan: sealing, packing and random bytes. Each workload has a target rate, and a list of programs
-//! that a user would run instead of Deadpan.
+//! that users can run instead of Deadpan.
 //!
 //! Another program reached the target rates (in MiB/s) on an i5-13600KF with an NVMe drive.
 
@@ -25,8 +25,8 @@ fn kernels() -> Vec<Kernel> {
     ]
 }
 
-/// Returns the `Way` values for the lower limit: they only write or copy the bytes of a file, and every program must do
-/// at least this work.
+/// Returns the `Way` values that give a lower limit for the time: they only write or copy the bytes of a file, and
+/// every program must do at least this work.
 fn file_limits() -> [Way; 2] {
     [
         Way::limit("plain write", [Own("file.write"), Own("file.write")]),
@@ -133,8 +133,8 @@ fn pictures() -> [Workload; 3] {
     ]
 }
 
-/// The shell command that creates a cover with 33 MB of random samples. The cover can carry a quarter of this number of
-/// bytes. The command `hide` makes a key if the user has no key.
+/// The shell command that creates a cover (a picture for hiding data) with 33 MB of random samples. The cover can carry
+/// a quarter of this number of bytes. The command `hide` makes a key if the user has no key.
 const COVER: &str = "'{self}' random -f -o {keys}/noise 33MB && '{self}' picture hide -f --raw -o {keys}/cover.png \
     {keys}/noise";
 
@@ -189,7 +189,7 @@ fn age() -> Way {
         .setup("age-keygen -o {keys}/age.key && age-keygen -y {keys}/age.key > {keys}/age.pub")
 }
 
-/// The `openssl enc` command, which encrypts without authentication.
+/// The `openssl enc` command, whose encryption has no authentication.
 fn openssl_passphrase() -> Way {
     Way::peer(
         "openssl enc",
@@ -214,8 +214,8 @@ fn openssl_key() -> Way {
 /// Ends the agent that gpg started.
 const END_AGENT: &str = "gpgconf --kill all";
 
-/// Runs gpg without compression, because with compression the lab would measure zlib. The passphrase is hashed with
-/// gpg's default settings.
+/// Runs gpg without compression, because otherwise the lab would measure zlib. The passphrase is hashed with gpg's
+/// default settings.
 fn gpg_passphrase() -> Way {
     Way::peer("gpg -z0", [
         Run("gpg --batch --quiet --pinentry-mode loopback --passphrase-file {passphrase} --no-symkey-cache -z 0 \
@@ -243,8 +243,8 @@ fn gpg_key() -> Way {
     .teardown(END_AGENT)
 }
 
-/// Runs 7z without compression. The passphrase is an argument, because 7z has no other source for a passphrase if there
-/// is no terminal. The measured data need no protection.
+/// Runs 7z without compression. The passphrase is an argument, because without a terminal 7z reads a passphrase only
+/// from its arguments. The measured data need no protection.
 const SEVEN_ZIP_PASSPHRASE: [Action; 2] = [
     Run("7z a -bd -y -mx=0 -mhe=on -pcorrect-horse {made}.7z {in}"),
     Run("7z x -bd -y -pcorrect-horse -o{out} {made}.7z"),

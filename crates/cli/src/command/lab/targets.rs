@@ -1,5 +1,6 @@
-//! The targets of the lab. Each target for timing is a function whose time must not depend on a secret. Such a target
-//! has classes of inputs that would show a leak. The targets for speed are functions whose speed is measured.
+//! The targets of the lab. Each target for timing is a function whose time must not depend on a secret. Each target for
+//! timing has classes of inputs; with a leak, the times of the classes differ. The targets for speed are functions
+//! whose speed is measured.
 
 mod base64;
 mod ct;
@@ -12,7 +13,7 @@ use deadpan_lab::Target;
 use deadpan_lab::harness::SizedTarget;
 use size::{SIZES, SYMBOLS};
 
-/// The lab traces targets without pairs of classes, but does not time them.
+/// If a target has no pairs of classes, the lab traces the target but does not time it.
 #[must_use]
 pub fn timing() -> Vec<Target> {
     [base64::timing(), ct::timing(), pad::timing(), seal::timing()].into_iter().flatten().collect()

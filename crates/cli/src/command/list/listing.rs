@@ -40,13 +40,13 @@ impl From<Failure> for Ended {
     }
 }
 
-/// The listing of one file. `end` writes the remaining text. If the listing is dropped after an error, dropping writes
+/// The listing of one file. `end` writes the remaining text. If the listing is dropped after an error, `drop` writes
 /// the remaining text.
 pub struct Listing<'a> {
     form: ListForm,
     times: Times,
     file: &'a str,
-    /// The fields of a JSON object that name the file.
+    /// The fields of a JSON object that contain the name of the file.
     fields: Map<String, Value>,
     /// The fields in `fields` as text.
     quoted: String,
@@ -163,7 +163,7 @@ impl<'a> Listing<'a> {
         if self.text.len() >= ENOUGH { self.flush() } else { Ok(()) }
     }
 
-    /// Adds an entry that would not be unpacked.
+    /// Adds an entry that the program refuses to unpack.
     pub fn refused(&mut self, path: &[u8], flaw: &Flaw) -> Result<(), Ended> {
         let why = flaw.to_string();
         if self.form == ListForm::Json {
@@ -224,7 +224,7 @@ impl<'a> Listing<'a> {
 
 impl Drop for Listing<'_> {
     fn drop(&mut self) {
-        // The listing ended with an error that the caller reports, so a further error is ignored.
+        // The listing ended with an error that the caller reports, so a further error in `drop` is ignored.
         let _ = self.flush();
     }
 }

@@ -21,7 +21,7 @@ pub enum Times {
 }
 
 impl Times {
-    /// Returns the number of columns of a time.
+    /// Returns the number of columns that a time takes.
     fn width(self) -> usize {
         match self {
             Self::Utc => 19,
@@ -89,8 +89,8 @@ impl EntryRow<'_> {
         }
     }
 
-    /// Appends a JSON object whose fields are in the order of their names. A name that is not UTF-8 is in `path_hex`
-    /// instead of `path`.
+    /// Appends a JSON object whose fields are in the order of their names. If a name is not UTF-8, `path_hex` contains
+    /// the name, and `path` does not.
     pub fn json(&self, text: &mut String, file: &str) {
         let entry = self.entry;
         let kind = match self.kind {
@@ -159,7 +159,7 @@ fn hex(text: &mut String, bytes: &[u8]) {
 
 /// Appends a name, and escapes all characters that are not plain text.
 pub fn name(text: &mut String, name: &[u8]) {
-    // Most names are plain ASCII, and such names need no search for hidden characters.
+    // Most names are plain ASCII and need no search for hidden characters.
     match str::from_utf8(name) {
         Ok(plain) if name.iter().all(|byte| matches!(byte, b' '..=b'~') && *byte != b'\\') => text.push_str(plain),
         _ => text.push_str(&shown::bytes(name)),

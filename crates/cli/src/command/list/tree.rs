@@ -3,21 +3,21 @@
 //! The line of a branch shows whether the branch is the last branch of its folder. Only later entries decide whether a
 //! branch is the last branch. Therefore two passes go over the entries: the first pass finds the last branches, and the
 //! second pass draws the tree. A few bytes of an index can describe many long paths, so an index is read twice, and no
-//! path is kept in memory. The entries of an archive without an index are collected in memory: such an archive stores
-//! whole paths, possibly in any order.
+//! path is kept in memory. The entries of an archive without an index are collected in memory, because an archive
+//! without an index stores whole paths, possibly in any order.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use super::row::{EntryRow, name};
 
-/// The state of drawing a tree, which needs one pass or two passes over the entries.
+/// The state of drawing a tree in one pass or in two passes over the entries.
 pub enum EntryTree {
-    /// A drawing in one pass: the entries are collected, and drawn at the end.
+    /// The state for drawing in one pass: the entries are collected, and are drawn at the end.
     Collected(Leaves),
     /// The first of two passes over sorted entries.
     Measured(Shape),
-    /// The second pass over sorted entries.
+    /// The state of the second pass over sorted entries.
     Drawn(Drawing),
 }
 
@@ -26,7 +26,7 @@ impl EntryTree {
         Self::Collected(Leaves { sorted: true, ..Leaves::default() })
     }
 
-    /// Adds an entry. During the second pass, appends the entry's lines to `text`.
+    /// Adds an entry. In the second pass, appends the lines of the entry to `text`.
     pub fn add(&mut self, row: &EntryRow<'_>, text: &mut String) {
         let path = row.path.unwrap_or(b"(no name)");
         if let Self::Measured(shape) = self {
@@ -55,7 +55,7 @@ pub struct Leaves {
     sorted: bool,
 }
 
-/// The positions in `Leaves::bytes` of a path and of the text that follows the name.
+/// The positions of a leaf in `Leaves::bytes`: of its path, and of the text that follows its name.
 #[derive(Clone, Copy)]
 struct Leaf {
     begin: usize,
@@ -78,7 +78,7 @@ impl Leaves {
     }
 
     /// Sorts the entries, and returns the shape of their tree. The shape includes folders without their own entry. If
-    /// several entries have the same path, only the last of these entries counts.
+    /// several entries have the same path, the tree contains only the last of these entries.
     pub fn shape(&mut self) -> Shape {
         if !self.sorted {
             let mut leaves = std::mem::take(&mut self.leaves);
@@ -110,7 +110,6 @@ impl Leaves {
 /// The shape of a tree: which branches are the last branches of their folders.
 #[derive(Default)]
 pub struct Shape {
-    /// The number of entries that were added.
     entries: u64,
     /// One bit for each branch. The bit of a branch shows whether the same folder has a later branch.
     later: Vec<u64>,
@@ -185,8 +184,9 @@ fn keep(before: &mut Vec<u8>, path: &[u8]) {
     before.extend_from_slice(path);
 }
 
-/// Calls `visit` for each component of `path` that does not belong to the path `before`. The arguments are the
-/// component's depth, its name, and whether the component is a folder above the last component of the path.
+/// Calls `visit` for each component of `path` below the folders that `path` shares with the path `before`. The
+/// arguments are the component's depth, its name, and whether the component is a folder above the last component of the
+/// path.
 fn branches(before: &[u8], path: &[u8], mut visit: impl FnMut(usize, &[u8], bool)) {
     let mut begin = shared(before, path);
     let mut depth = path[..begin].iter().filter(|byte| **byte == b'/').count();
@@ -197,7 +197,7 @@ fn branches(before: &[u8], path: &[u8], mut visit: impl FnMut(usize, &[u8], bool
     visit(depth, &path[begin..], false);
 }
 
-/// Returns the length of the part of `path` whose folders were already drawn for the path `before`.
+/// Returns the length of the part of `path` whose folders were already drawn with the path `before`.
 fn shared(before: &[u8], path: &[u8]) -> usize {
     let same = before.iter().zip(path).take_while(|(one, other)| one == other).count();
     if same == before.len() && path.get(same) == Some(&b'/') && same > 0 {
@@ -206,7 +206,6 @@ fn shared(before: &[u8], path: &[u8]) -> usize {
     path[..same].iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1)
 }
 
-/// Compares two paths, component by component.
 fn order(one: &[u8], other: &[u8]) -> Ordering {
     one.split(|byte| *byte == b'/').cmp(other.split(|byte| *byte == b'/'))
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command};
 
-/// Returns the page of `command`. `Command::build` must have been called on `command` before. `parent` is the name of
+/// Returns the page of `command`. The caller must have called `Command::build` on `command`. `parent` is the name of
 /// the parent command's page.
 pub fn page(command: &Command, parent: Option<&str>) -> String {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
@@ -44,7 +44,6 @@ pub fn page(command: &Command, parent: Option<&str>) -> String {
     page
 }
 
-/// Returns the subcommands that have pages.
 fn visible(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|command| !command.is_hide_set())
 }
@@ -53,8 +52,8 @@ fn visible(command: &Command) -> impl Iterator<Item = &Command> {
 fn synopsis(command: &Command) -> String {
     let mut forms = String::new();
     let mut form = |name: &str, words: Vec<String>| {
-        // In roff, dots at the end of a line end a sentence, and roff adds two spaces after the dots. The `\\&` after
-        // the dots prevents these spaces.
+        // In roff, dots at the end of a line are the end of a sentence, and roff adds two spaces after the dots. The
+        // `\\&` after the dots prevents these spaces.
         let words: Vec<_> = words.into_iter().map(|word| format!("{word}\\&")).collect();
         forms.push_str(&format!(".SY \"{}\"\n{}\n", escaped(name), words.join("\n")));
     };
@@ -82,8 +81,8 @@ fn called(command: &Command) -> &str {
     command.get_bin_name().unwrap_or_else(|| command.get_name())
 }
 
-/// Returns the options in the form of a synopsis: `[-o OUT]`. Options that exclude each other stand in the same
-/// brackets. The options for help and version are left out, since every command has these options.
+/// Returns the options in the form of a synopsis: `[-o OUT]`. The synopsis puts options that exclude each other into
+/// the same brackets. The synopsis omits the options for help and version, since every command has these options.
 fn options(command: &Command) -> Vec<String> {
     let is_standard = |argument: &Arg| {
         matches!(

@@ -150,7 +150,7 @@ impl Act for Sealings<'_> {
 /// Opens each object with the same keys.
 pub struct Opening {
     keys: Mutex<(Identities, Judge)>,
-    /// Whether the name of any object lacks the extension of a sealed file.
+    /// Whether at least one object has a name without the extension of a sealed file.
     is_other: AtomicBool,
 }
 
@@ -229,7 +229,7 @@ impl Act for Opening {
 /// Opens the parts of one object whose header was already opened.
 pub struct OpenedParts(pub Arc<Opened>);
 
-/// Returns the error for an operation that is not possible on an object in parts.
+/// Returns the error for an operation that needs the whole object and not only its parts.
 fn whole_only() -> Foreign {
     Failure::new(Exit::System, "the object cannot be opened in parts", "open it into a file here").into()
 }

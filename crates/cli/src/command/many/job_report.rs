@@ -42,9 +42,9 @@ struct JobTally {
     /// The number of results that existed before this run, and may be sealed for other recipients.
     unknown: u64,
     bytes: u64,
-    /// Whether an object failed for a reason that may no longer exist when the user runs the command again.
+    /// Whether an object failed for a reason that may be gone when the user runs the command again.
     passing: bool,
-    /// The exit code for a line that could not be printed.
+    /// The exit code if a line could not be printed.
     mute: Option<Exit>,
 }
 
@@ -133,9 +133,9 @@ impl<'a> JobReport<'a> {
         [tally.made, tally.there, tally.would, tally.waiting, tally.failed].iter().all(|number| *number == 0)
     }
 
-    /// Prints the summary of a run that ended with a failure. Without `--json`, the summary is left out if no object
-    /// was made. Returns the failure. The exit code of the returned failure is the highest exit code of the failure and
-    /// of all objects.
+    /// Prints the summary of a run that ended with a failure. Without `--json`, prints no summary if no object was
+    /// made. Returns the failure. The exit code of the returned failure is the highest exit code of the failure and of
+    /// all objects.
     pub fn end_early(self, job: Option<&Job>, is_new: bool, mut failure: Failure) -> Failure {
         let worst = self.report.lock().worst();
         failure.exit = failure.exit.max(worst);

@@ -17,9 +17,9 @@ pub struct Readers {
     kinds: Vec<String>,
     /// The number of keys that are needed together to open a result.
     needed: usize,
-    /// The user's own keys. Only the keys that need no passphrase are used to open results.
+    /// The user's own keys. Only those of the user's keys that need no passphrase are used to open results.
     own: Mutex<Identities>,
-    /// The `rewrap` command that would give existing results the recipients of this command.
+    /// The `rewrap` command with which existing results get the recipients of this command.
     command: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub enum Compared {
 }
 
 impl Readers {
-    /// `options` are the options of `rewrap` that name the same recipients.
+    /// `options` are the options that choose the same recipients for `rewrap`.
     pub fn new(to: &Recipients, own: Identities, options: &str) -> Self {
         let mut keys: Vec<PublicKey> = Vec::new();
         to.keys.iter().for_each(|key| {
@@ -76,7 +76,7 @@ impl Readers {
     }
 
     /// Searches for each key among the recipients of a result that was opened. The result has as many recipients as
-    /// there are keys.
+    /// this command has keys.
     fn recognize(&self, opened: &Opened, own: &Identities) -> Compared {
         let private = own.private_keys();
         let finds = |key: &PublicKey| {

@@ -14,23 +14,25 @@ use crate::tell::shown::{bytes, count, shown};
 use deadpan_pack::LeftOut;
 use deadpan_seal::{Cursor, Error, Opened, RangeReader, ReadAt};
 
-/// The maximum number of gaps, or of entries, that a message names.
+/// The maximum number of gaps or entries that a message lists.
 const MOST: usize = 20;
 
-/// The length of the longest segment. A damaged file that is not longer than one segment has no undamaged part.
+/// The length of the longest segment. If a damaged file is not longer than one segment, no part of the file is
+/// undamaged.
 const SEGMENT: u64 = 1 << 18;
 
 /// The message if no data after the damaged place can be recovered.
 pub const UNFOUND: &str = "what lies behind the damage cannot be found";
 pub const NO_FILE: &str = "it is not a file, or has armor";
 
-/// Returns the sealed data and their length, if the user wants the data after a damaged place and these data can be
-/// found. Returns `None` for objects in stores, because a failure of a store does not mean that data are damaged.
+/// If the user wants the data after a damaged place, and the function finds these data, returns the sealed data and
+/// their length. Returns `None` for objects in stores, because a failure of a store does not mean that data are
+/// damaged.
 pub fn local<'a>(origin: &Origin<'a>, job: &OpenJob<'_>) -> Option<(&'a dyn ReadAt, u64)> {
     origin.positions.filter(|_| job.args.unpack.keep_going && !origin.is_remote())
 }
 
-/// Adds to the failure what the user can do about the damage, if some of the data can be recovered.
+/// If some of the data can be recovered, adds advice about the damage to the failure.
 pub fn advised(mut failure: Failure, origin: &Origin<'_>, job: &OpenJob<'_>) -> Failure {
     let length = origin.positions.map_or(0, |(_, length)| length);
     let is_there = length > SEGMENT && !origin.is_remote() && !job.args.unpack.keep_going;
@@ -77,8 +79,8 @@ pub fn gaps(
     Ok((gaps, first))
 }
 
-/// Writes the undamaged parts of a damaged file, and names the written file in the failure. The written file has holes
-/// in the places of the missing data.
+/// Writes the undamaged parts of a damaged file, and adds the name of the written file to the failure. The written file
+/// has holes where data are missing.
 pub fn file(
     opened: &Opened,
     origin: &Origin<'_>,

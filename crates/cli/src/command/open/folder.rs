@@ -28,8 +28,8 @@ pub fn open(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: 
     let place = args.output.folder(job.results, || job.usual(origin, opened, true, &mut renamed))?;
     job.claims.check_folder(&place, origin.source, args.output.force).map_err(named)?;
     let done = to(opened, origin, sealed, &place, job);
-    // A failure can occur after the folder was changed. Without `--force` and `--only`, however, the command does not
-    // change an existing folder.
+    // A failure can occur after the folder was changed. If neither `--force` nor `--only` is given, however, the
+    // command does not change an existing folder.
     if done.is_ok() || args.output.force || !args.only.is_empty() {
         job.claims.made(&place);
     }
@@ -87,7 +87,7 @@ fn to(
         target.discard(Failure::usage("", ""));
         return Ok(whole.unpack(&Chosen::all(), begin()?, origin, stopped.failure));
     }
-    // If the end of the data is missing, the index is missing, too, so the advice would be wrong.
+    // If the end of the data is missing, the index at the end is missing, too, so the advice does not help.
     if stopped.is_damage && !stopped.is_cut {
         stopped.failure = behind::advised(stopped.failure, origin, job);
     }
@@ -131,7 +131,7 @@ impl<'a> Damaged<SealedData<'a>> {
         Some((Self { contents, other, gaps }, failure))
     }
 
-    /// Unpacks the chosen entries that are undamaged, and names the damaged entries in the failure.
+    /// Unpacks the chosen entries that are undamaged, and adds the names of the damaged entries to the failure.
     fn unpack(self, chosen: &Chosen, mut target: Target, origin: &Origin<'_>, failure: Failure) -> Done {
         let Self { mut contents, other, gaps } = self;
         let progress = Progress::new(&origin.name, None);
@@ -147,8 +147,8 @@ impl<'a> Damaged<SealedData<'a>> {
     }
 }
 
-/// Compares the data with the signed digest before an existing folder changes. A new folder needs no such check,
-/// because the new folder is discarded if the signature is wrong.
+/// Compares the data with the signed digest before an existing folder changes. For a new folder, this check is not
+/// needed, because the new folder is discarded if the signature is wrong.
 fn compare_first(opened: &Opened, origin: &Origin<'_>, place: &Place, job: &OpenJob<'_>) -> Result<(), Failure> {
     if job.args.only.is_empty() && place.path().is_some_and(|path| !path.exists()) {
         return Ok(());
@@ -168,8 +168,7 @@ fn compare_first(opened: &Opened, origin: &Origin<'_>, place: &Place, job: &Open
 /// The reason why unpacking ended early.
 struct Stopped {
     failure: Failure,
-    /// Whether the signature is wrong, is not the required signature, or was not reached. In these cases no entry is
-    /// kept.
+    /// Whether the signature is wrong, is not by the required signer, or was not read. In these cases no entry is kept.
     is_refused: bool,
     /// Whether the sealed data are damaged. `is_cut` shows whether the end of the data is missing.
     is_damage: bool,
@@ -341,8 +340,8 @@ fn part(
     let blamed = |error| blamed(error, origin, &output.shown());
     let mut writer = stream(&output)?;
     let bytes = match one {
-        // A single file is written as a plain file, and all other selections are written as an archive. The contents
-        // are compared with the hashes in their headers in both cases.
+        // A single file is written as a plain file, and all other selections are written as an archive. For a plain
+        // file and for an archive, the contents are compared with the hashes in their headers.
         Some(pick) => {
             let path = [contents.root_name(), b"/", &pick.entry.path].concat();
             let mut unpacker = Unpacker::single(Selection::new([path]).filter(), writer);
@@ -358,7 +357,8 @@ fn part(
     Ok(verdict.joined(Done { output: Some(place), bytes, ..Done::default() }))
 }
 
-/// Returns the error for a failed copy of an excerpt: an error of the excerpt, of the sealed data, or of the output.
+/// Returns the error for an excerpt that could not be copied: an error of the excerpt, of the sealed data, or of the
+/// output.
 fn of_copy(error: io::Error) -> Error {
     if error.get_ref().is_some_and(|inner| inner.is::<deadpan_seal::Error>()) {
         Error::Read(error)
@@ -367,8 +367,9 @@ fn of_copy(error: io::Error) -> Error {
     }
 }
 
-/// Whether `-o` names the output file itself, and not a folder for the file that `--only` names. `is_known` means that
-/// `--only` is known to name a file. If `is_known` is false, `-o` must end with the same name as `--only`.
+/// Whether `-o` is the path of the output file itself, and not of a folder for the file that `--only` selects.
+/// `is_known` means that `--only` is certainly the name of a file. If `is_known` is false, `-o` and `--only` must end
+/// with the same name.
 fn names_the_file(place: &Place, args: &OpenOptions, is_known: bool) -> bool {
     let (Place::Given(path), [only]) = (place, args.only.as_slice()) else { return false };
     args.output.place() == Some(place)
@@ -391,7 +392,7 @@ fn target(place: &Place, origin: &Origin<'_>, job: &OpenJob<'_>) -> Result<Targe
         .map_err(|failure| job.one_of_several(origin, failure))
 }
 
-/// Begins a new folder for the undamaged entries, beside the target folder, which already exists.
+/// Begins a new folder for the undamaged entries, beside the existing target folder.
 fn beside(target: Target, place: &Place, origin: &Origin<'_>, job: &OpenJob<'_>) -> Result<Target, Failure> {
     let args = job.args;
     Ok(Target::begin_beside(place, origin.input, &args.unpack, &args.output)?.unwrap_or(target))

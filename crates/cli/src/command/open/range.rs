@@ -80,7 +80,7 @@ impl Range {
         Ok(Summary { plain: self.within(total.plain)?, ..total })
     }
 
-    /// Writes the range of an object in a store: each piece is one request.
+    /// Writes the range of an object in a store, and reads each piece with one request.
     fn fetch(
         self,
         opened: &Opened,

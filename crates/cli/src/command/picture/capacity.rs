@@ -23,8 +23,7 @@ use crate::tell::streams::{print, print_json};
 use deadpan_picture::template::Bits;
 use deadpan_picture::{Header, Orientation, probe};
 
-/// The approximate number of bytes that sealing adds to short data: the header for one hybrid key, the name and the
-/// time.
+/// The approximate number of bytes that sealing adds to short data: a header for one hybrid key, the name and the time.
 const SEALING: u64 = 2 << 10;
 /// The approximate number of bytes that each further recipient with a hybrid key adds.
 const MORE: u64 = 1200;
@@ -96,7 +95,8 @@ impl CapacityArgs {
         cover::room(header, self.format.into(), bits, 1)
     }
 
-    /// Returns the number of bytes of data that all covers together can carry, if some of them become spare pictures.
+    /// Returns the number of bytes that all covers together can carry, if some pictures are spare (they only replace
+    /// lost pictures).
     fn total(&self, rows: &[(PathBuf, Header)], bits: Bits) -> u64 {
         let rooms: Vec<_> = rows.iter().map(|(_, header)| self.room(header, bits)).collect();
         plan::room(&rooms, self.spare)
@@ -164,8 +164,8 @@ impl Plan for CapacityArgs {
     }
 }
 
-/// Reads the headers of covers, on all cores. Returns a failure for each cover that `hide` would refuse. A header does
-/// not show whether a picture is complete and opaque, so the function decodes all pixels.
+/// Reads the headers of covers, on all cores. Returns a failure for each cover that the command `hide` refuses. A
+/// header does not show whether a picture is complete and opaque, so the function decodes all pixels.
 fn headers(covers: &[PathBuf]) -> Vec<Result<Header, Failure>> {
     let (next, headers) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let lock = || headers.lock();

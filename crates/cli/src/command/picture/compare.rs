@@ -1,5 +1,5 @@
 //! `deadpan picture compare`: compares a cover with the picture that was made from it. Shows which traces of hidden
-//! data known methods find in these two pictures.
+//! data the known detection methods find in these two pictures.
 
 use std::io::{BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -28,7 +28,7 @@ const FOUND: f64 = 0.95;
 /// The factor by which differences are drawn brighter. With this factor, differences of 1 to 3 are visible and look
 /// different from each other.
 const GAIN: u8 = 48;
-/// The text that replaces the result of a method if the picture has too few samples.
+/// The text that replaces the result of a detection method if the picture has too few samples.
 const TOO_SMALL: &str = "the picture is too small";
 
 /// Compares a picture that carries data with its cover, and shows what five detection methods find
@@ -65,7 +65,7 @@ impl Plan for CompareArgs {
 }
 
 impl CompareArgs {
-    /// Returns a failure together with the path of the picture that the failure is about.
+    /// Compares the pictures; a failure comes with the path of the picture that caused the failure.
     fn compare(&self) -> Result<Exit, (&Path, Failure)> {
         let pixels = |path| cover::decode(path, Orientation::Apply).map(|decoded| decoded.pixels);
         let before = pixels(&self.cover).map_err(|failure| (self.cover.as_path(), failure))?;

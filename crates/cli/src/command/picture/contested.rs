@@ -1,5 +1,5 @@
-//! Compares pictures whose labels name the same place in a set. The choice between such pictures depends neither on
-//! their names nor on their order.
+//! Compares the pictures of a set whose labels contain the same index. The choice between pictures with the same index
+//! depends neither on their names nor on their order.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::found::Picture;
 use deadpan_picture::{Label, Set};
 
-/// Different pictures whose labels name the same index. The contents of each of these pictures match the checksum in
+/// Different pictures whose labels contain the same index. The contents of each of these pictures match the checksum in
 /// the picture's label. The order of the pictures depends only on their labels and contents.
 pub struct Contest {
     pub index: u32,
@@ -21,7 +21,7 @@ impl Contest {
     }
 }
 
-/// The result of comparing the pictures whose labels name the same index.
+/// The result of comparing the pictures whose labels contain the same index.
 #[derive(Default)]
 pub struct Contested {
     /// Pictures that differ although all their checksums are right. The contests are sorted by index.
@@ -30,8 +30,8 @@ pub struct Contested {
     pub damaged: Vec<PathBuf>,
 }
 
-/// Reads each picture whose index another picture also has. Removes the damaged pictures from the set. Keeps one
-/// picture if several pictures are equal.
+/// If several pictures have the same index, reads each of these pictures. Removes the damaged pictures from the set.
+/// Keeps one picture if several pictures are equal.
 pub fn compare(set: &mut Set<Picture>) -> Contested {
     let mut result = Contested::default();
     let indexes: Vec<u32> = set.claimed_twice().collect();
@@ -57,14 +57,14 @@ pub fn compare(set: &mut Set<Picture>) -> Contested {
     result
 }
 
-/// Goes through the possible choices between contested pictures, without repeating a choice.
+/// Goes through all ways to choose one picture for each index that several pictures claim.
 pub struct Choices<'c> {
     contests: &'c [Contest],
     chosen: Vec<usize>,
 }
 
 impl<'c> Choices<'c> {
-    /// Begins with the choice that has the first picture of each contest.
+    /// Begins with the choice of the first picture for each index.
     pub fn new(contests: &'c [Contest]) -> Self {
         Self { contests, chosen: vec![0; contests.len()] }
     }
@@ -74,8 +74,9 @@ impl<'c> Choices<'c> {
         self.contests.iter().zip(&self.chosen).map(|(contest, chosen)| &contest.claims[*chosen])
     }
 
-    /// Goes to the next choice that differs in at least one of the pictures for which `decided` returns true. These
-    /// pictures must come before all other pictures. Returns `false` if there is no such choice.
+    /// Goes to the next choice that replaces at least one of the pictures for which `decided` returns true. The
+    /// pictures for which `decided` returns true must come before all other pictures. Returns `false` if no other
+    /// choice is left.
     pub fn next(&mut self, decided: impl Fn(&Label) -> bool) -> bool {
         let decided = self.pictures().take_while(|(label, _)| decided(label)).count();
         self.chosen[decided..].fill(0);
@@ -90,7 +91,7 @@ impl<'c> Choices<'c> {
     }
 }
 
-/// Returns the index of the first part that does not begin at the end of the preceding part.
+/// Returns the index of the first part of the data that does not begin where the preceding part ends.
 pub fn gap(set: &Set<Picture>) -> Option<u32> {
     let mut end = 0;
     for (label, _) in set.pictures().filter(|(label, _)| !label.is_spare()) {

@@ -13,13 +13,13 @@ use deadpan_disk::{About, FileKind, Folder, Input, OpenMode, names};
 use deadpan_picture::template::{self, Bits, Front};
 use deadpan_picture::{Channels, Decoded, FileFormat, Format, Header, Limits, Orientation, probe, read_into};
 
-/// Opens a picture. Opens only regular files and never waits: opening a pipe without a writer would wait forever, and
-/// some devices start an action when they are opened.
+/// Opens a picture. Opens only regular files, because opening a pipe without a writer never returns, and opening some
+/// devices starts an action.
 pub fn open(path: &Path) -> Result<File, Failure> {
     let failed = |error| Failure::path("read", path, &error);
     refuse(path, &about(path)?)?;
     let file = open_again(path).map_err(failed)?;
-    // Another file may have taken this name after the first check, so the opened file is checked, too.
+    // Another file may have replaced the file after the first check, so the opened file is checked, too.
     refuse(path, &About::of_file(&file).map_err(failed)?)?;
     Ok(file)
 }
@@ -63,18 +63,18 @@ pub fn decode_into(path: &Path, orientation: Orientation, room: Vec<u8>) -> Resu
     read_into(file, orientation, &Limits::default(), room).map_err(|error| Failure::picture(&shown(path), error))
 }
 
-/// Reads the front of a picture from its first rows. The front consists of the seed and the doors, which are the
-/// encrypted slots for secrets. Returns `None` if the whole picture must be decoded.
+/// Reads the front of a picture with hidden data from the picture's first rows. The front consists of the seed and the
+/// doors, which are sealed labels, one for each secret. Returns `None` if the whole picture must be decoded.
 pub fn front(path: &Path) -> Option<Front> {
     let file = open(path).ok()?;
     Front::read(BufReader::with_capacity(1 << 16, file), &Limits::default()).ok().flatten()
 }
 
 /// Returns the paths of all covers: the pictures that the user named, and the pictures directly in the folders that the
-/// user named. Other files in the folders are left out.
+/// user named. The function ignores other files in the folders.
 pub fn all(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let (mut covers, mut seen) = (Vec::new(), HashSet::new());
-    // The user may name a photograph twice, for example once by its path and once by its folder. The photograph must be
+    // The user may give a photograph twice, for example once by its path and once by its folder. The photograph must be
     // used only once, because a person with two pictures of the same photograph can see where these pictures differ.
     let mut is_new = |path: &Path| About::of_path(path).map_or(true, |about| seen.insert(about.id));
     for path in named {
@@ -95,8 +95,9 @@ pub fn all(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(covers)
 }
 
-/// Returns the files directly in a folder, in the order of their names. Leaves out drafts, which remain from runs that
-/// were killed. Drafts can be incomplete pictures, or can be older than the pictures beside them.
+/// Returns the files directly in a folder, in the order of their names. Omits temporary files, which remain from runs
+/// that were killed. A remaining temporary file can be an incomplete picture, or can be older than the picture beside
+/// it.
 pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed = |error| Failure::path("read", folder, &error);
     let mut files = Vec::new();
@@ -116,8 +117,8 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// Returns the folders directly in the folders `folders`, in the order of their names. Leaves out hidden folders and
-/// the folders `folders` themselves.
+/// Returns the folders directly inside each of `folders`, in the order of their names. Omits hidden folders and
+/// `folders` themselves.
 pub fn folders_in(folders: &[PathBuf]) -> Vec<PathBuf> {
     let shows = |name: &OsStr| !name.as_bytes().starts_with(b".");
     let mut inside = Vec::new();
@@ -132,7 +133,7 @@ pub fn folders_in(folders: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// Returns the number of bytes that a cover can carry in a picture of the format `format`. `doors` is the number of
-/// doors (slots for secrets), without the door of the set.
+/// sealed labels, not counting the label for the secret of the set.
 pub fn room(cover: &Header, format: Format, bits: Bits, doors: usize) -> u64 {
     let channels = match format {
         Format::Png => cover.channels,
@@ -144,7 +145,7 @@ pub fn room(cover: &Header, format: Format, bits: Bits, doors: usize) -> u64 {
     template::capacity(samples, bits, doors).min(u32::MAX.into())
 }
 
-/// Returns the format of a picture. Returns `None` if the file is not a picture.
+/// Returns the format of a picture.
 fn format_of(path: &Path) -> Option<FileFormat> {
     probe(BufReader::new(open(path).ok()?)).ok().map(|header| header.format)
 }

@@ -23,10 +23,10 @@ use deadpan_picture::carrier::{Carrier, MOST_PICTURES};
 
 /// The minimum number of digits in the number of a picture.
 const DIGITS: usize = 3;
-/// The maximum number of ranges of names in a message.
+/// The maximum number of name ranges (`a-001.png` to `a-004.png`) in a message.
 const RUNS: usize = 5;
 
-/// Returns the name of a single picture for the path `path`. `given` means that the user named the path, so the path
+/// Returns the name of a single picture for the path `path`. `given` means that the user chose the path, so the path
 /// may already have the extension of a picture.
 pub fn name_of(path: &Path, format: Format, given: bool) -> PathBuf {
     if given && path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending(format))) {
@@ -49,7 +49,7 @@ pub struct DraftNames {
 }
 
 impl DraftNames {
-    /// Makes the names from a path that may already have the extension of pictures of this format. The spelling of this
+    /// Makes the names from a path that may already have the extension of this picture format. The spelling of this
     /// extension does not change.
     pub fn given(path: &Path, format: Format, folder: Folder) -> Self {
         match path.extension().filter(|found| found.eq_ignore_ascii_case(ending(format))) {
@@ -92,9 +92,9 @@ impl DraftNames {
         Failure::io("write", &self.shown(), error)
     }
 
-    /// Refuses existing names if `force` is false. Refuses names of inputs. Also refuses to continue if other pictures
-    /// in the folder have names that look like names of the set, because these pictures would mix with the set. `count`
-    /// is the number of pictures, or `None` if this number is not yet known.
+    /// Refuses existing names if `force` is false. Refuses names of inputs. Also fails if other pictures in the folder
+    /// have names like the pictures of the set, because users could confuse these pictures with the set. `count` is the
+    /// number of pictures, or `None` if this number is not yet known.
     pub fn check(&self, count: Option<u32>, force: bool, claims: &Claims) -> Result<(), Failure> {
         let known = count.unwrap_or(1);
         for index in [0, known.saturating_sub(1)] {
@@ -107,7 +107,8 @@ impl DraftNames {
         for found in self.existing(&mine)? {
             let Existing { path, kind, .. } = &found;
             let is_input = claims.is_input(path);
-            // If the number of pictures is not yet known, an input may have a name that a picture of the set might get.
+            // As long as the number of pictures is unknown, it is also unknown whether a picture gets the name of this
+            // input.
             if !mine.contains(path) || is_input && count.is_none() {
                 let is_other = matches!(kind, FileKind::File | FileKind::Link) && !is_input;
                 others.extend(is_other.then_some(found));
@@ -118,7 +119,7 @@ impl DraftNames {
             } else {
                 claims.check(&Place::Given(path.clone()), &Source::Stdin)?;
                 replaced.get_or_insert_with(|| path.clone());
-                // A set of several pictures would not replace a picture without a number in its name.
+                // If the set has several pictures, none of them replaces a picture without a number in its name.
                 others.extend(count.is_none().then_some(found));
             }
         }
@@ -139,8 +140,8 @@ impl DraftNames {
         }
     }
 
-    /// Refuses the existing files if some of them would mix with the new pictures for every possible number of new
-    /// pictures. All names of a set have the same extension, and their numbers have the same number of digits.
+    /// Refuses the existing files if users could confuse some of them with the new pictures, for every possible number
+    /// of new pictures. All names of a set have the same extension, and their numbers have the same number of digits.
     fn check_any(&self, others: Vec<Existing>) -> Result<(), Failure> {
         let (same, strange): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|other| other.path.extension() == Some(&self.ending));
@@ -158,15 +159,15 @@ impl DraftNames {
 
     /// Returns the files whose names are in `mine` or look like the names of pictures of a set, in order.
     ///
-    /// Names of photographs can have numbers of four or five digits, too: `holiday-2024.png`. Among sets, only a set of
-    /// at least a thousand pictures has such numbers, and such a set begins with `holiday-0001.png`. If
-    /// `holiday-0001.png` is missing, a file with such a number is returned only if the file is a carrier. Files with
-    /// any other name that a set can have are always returned, because templates look like photographs.
+    /// Names of photographs can have numbers of four or five digits, too: `holiday-2024.png`. Only sets of at least a
+    /// thousand pictures have numbers of four or five digits, and such a set begins with `holiday-0001.png`. If
+    /// `holiday-0001.png` is missing, a file with a number of this length is returned only if its pixels are data.
+    /// Files with any other name that a set can have are always returned, because photographs can hide data.
     fn existing(&self, mine: &HashSet<PathBuf>) -> Result<Vec<Existing>, Failure> {
         let set = self.set();
         let listed = self.folder.entries().and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
         let listed = match listed {
-            // If the user may not list the folder, the function can only check the names of the new pictures.
+            // If the user may not list the folder, the function checks only the names of the new pictures.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 mine.iter().filter_map(|path| Some((path.file_name()?.to_owned(), None))).collect()
             }
@@ -193,8 +194,9 @@ impl DraftNames {
         Ok(found)
     }
 
-    /// If a picture of a set with this base can have this name, returns how many digits the number in the name has, and
-    /// the number. The set may have any size. For the name of a single picture, which has no number, both results are
+    /// If a picture of a set with this base can have the name `name`, returns the number of digits in the number of the
+    /// picture, and then this number. The set may have any size. For the name of a single picture, which has no number,
+    /// both results are
     /// 0. The comparison ignores the case of the extension.
     fn number(&self, name: &[u8]) -> Option<(usize, u32)> {
         let base = self.base.file_name().unwrap_or_default().as_bytes();
@@ -214,7 +216,7 @@ impl DraftNames {
     }
 }
 
-/// A file whose name looks like the name of a picture of the set.
+/// An existing file with a name that a picture of the set could have.
 struct Existing {
     path: PathBuf,
     kind: FileKind,
@@ -223,8 +225,8 @@ struct Existing {
     number: u32,
 }
 
-/// Returns the failure for files that would mix with the new pictures. The files may belong to an older and larger set,
-/// but may also be photographs, so the program does not remove the files.
+/// Returns the failure for existing files that users could confuse with the new pictures. The files may belong to an
+/// older and larger set, but may also be photographs, so the program does not remove the files.
 fn mixing(others: &[Existing]) -> Failure {
     let follows = |one: &Existing, next: &Existing| one.digits == next.digits && one.number + 1 == next.number;
     let mut runs: Vec<_> = others.chunk_by(follows).collect();
@@ -256,7 +258,7 @@ fn is_carrier(path: &Path) -> bool {
 pub struct Drafts {
     names: DraftNames,
     partials: Mutex<BTreeMap<u32, Partial>>,
-    /// The failure that caused the error of the library.
+    /// The failure to create a temporary file, if it caused an error of the library.
     failure: Mutex<Option<Failure>>,
 }
 
@@ -289,8 +291,8 @@ impl Drafts {
         Ok(file)
     }
 
-    /// If making a draft failed, returns that failure, because it may have caused `failure`. Otherwise returns
-    /// `failure`.
+    /// If a temporary file could not be created, returns that failure, because it may have caused `failure`. Otherwise
+    /// returns `failure`.
     pub fn blame(&self, failure: Failure) -> Failure {
         self.failure.lock().take().unwrap_or(failure)
     }
@@ -309,7 +311,7 @@ impl Drafts {
         let paths: Vec<_> = partials.keys().map(|index| self.names.path_of(*index, count)).collect();
         let files = partials.into_values().zip(paths.iter().cloned()).collect();
         land_all(files, attributes, force, sync)?;
-        // The drafts of a killed run may be the only copies of older pictures, so these drafts are removed only after
+        // The temporary files of a killed run may be the only copies of older pictures, so they are removed only after
         // the new pictures have their names.
         sweep(&self.names.folder, self.names.set().file_name().unwrap_or_default());
         Ok(paths)

@@ -17,7 +17,7 @@ use deadpan_picture::template::{self, Found, Front, Secret};
 use deadpan_picture::{Decoded, Error, Label, Limits, Opened, Orientation, Pixels, Sets, probe, read_into};
 use deadpan_seal::{Cost, Passphrase, key};
 
-/// The memory of earlier pictures, which the next pictures reuse.
+/// Memory that held the pixels of earlier pictures, and that the next pictures reuse.
 static ROOMS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 /// The maximum number of memory blocks that are kept.
 const MOST_ROOMS: usize = 4;
@@ -45,7 +45,7 @@ pub struct Picture {
 #[derive(Clone, Debug)]
 enum Way {
     Carrier(Carrier),
-    /// A carrier that another program read and saved again.
+    /// A carrier (a picture whose pixels are data) that another program read and saved again.
     Rewritten(SampleOrder),
     Template(Box<Found>),
 }
@@ -88,7 +88,7 @@ fn changed(path: &Path) -> Failure {
     Failure::new(Exit::Data, "the picture changed while it was read", "reveal it again").about(&shown(path))
 }
 
-/// A picture that may be a template, which is a photograph with hidden data. Its secret is not yet known.
+/// A picture that may be a template, that is, a photograph with hidden data. Its secret is not yet known.
 struct Closed {
     path: PathBuf,
     front: Front,
@@ -97,7 +97,7 @@ struct Closed {
 }
 
 impl Closed {
-    /// Tries a passphrase. Each try hashes the passphrase, which takes time.
+    /// Tries a passphrase. Each attempt hashes the passphrase, and hashing takes time.
     fn open(&self, passphrase: &Passphrase) -> Result<Option<Found>, Failure> {
         let open = |hash: &[u8]| self.front.find(&[Secret::passphrase(hash.try_into().ok()?)]);
         passphrase
@@ -114,15 +114,16 @@ pub struct Search {
     pub files: Vec<PathBuf>,
     /// The folders that the user named. Folders inside these folders are not searched.
     pub folders: Vec<PathBuf>,
-    /// Carriers that another program compressed with loss or scaled.
+    /// Carriers (pictures whose pixels are data) that were scaled or compressed with loss.
     pub lost: Vec<PathBuf>,
-    /// Carriers whose labels cannot be read, and files that were cut off, each with the reason.
+    /// Carriers (pictures whose pixels are data) with unreadable labels, and files that were cut off, each with the
+    /// reason.
     pub damaged: Vec<(PathBuf, Failure)>,
-    /// Files in the named folders that cannot be read as pictures. If any picture carries data, a note names the files
-    /// that cannot be read. If no picture carries data, unreadable files count as errors, because the user may have
-    /// meant them.
+    /// Files in the named folders that cannot be read as pictures. If any picture carries data, a note lists the files
+    /// that cannot be read. If no picture carries data, unreadable files cause errors, because the user may have meant
+    /// these files.
     pub unreadable: Vec<(PathBuf, Failure)>,
-    /// The files that the user named by their own paths, and not only by their folders.
+    /// The files that the user gave by their own paths, and not only by their folders.
     named: HashSet<PathBuf>,
     /// Pictures compressed with loss, in which nothing was found.
     pub lossy: Vec<PathBuf>,
@@ -130,7 +131,7 @@ pub struct Search {
     pub foreign: Vec<PathBuf>,
     /// Whether a passphrase opened a set. If a passphrase opened a set, sets with other passphrases were not opened.
     pub used_passphrase: bool,
-    /// Whether a passphrase was tried, but opened none of the remaining pictures.
+    /// Whether a passphrase was tried but did not open any of the remaining pictures.
     pub tried_passphrase: bool,
 }
 
@@ -149,7 +150,7 @@ impl Search {
                 search.named.insert(path.clone());
             }
             for file in inside {
-                // The user may name the same file twice, for example once by its path and once by its folder.
+                // The user may give the same file twice, for example once by its path and once by its folder.
                 if About::of_path(&file).is_ok_and(|about| seen.insert(about.id)) {
                     pixels.extend(search.look(&file)?.then(|| file.clone()));
                     search.files.push(file);
@@ -175,8 +176,8 @@ impl Search {
                 self.sets.add(carrier.label, Picture { path: path.to_owned(), way: Way::Carrier(carrier) });
                 return Ok(false);
             }
-            // The cover of a template may itself be a carrier, which is a picture whose pixels are data. Hiding data in
-            // such a cover may by chance leave the magic bytes of the carrier unchanged.
+            // The cover in which data are hidden may itself be a carrier, which is a picture whose pixels are data.
+            // Hiding data in a carrier may by chance leave the magic bytes of the carrier unchanged.
             Ok(None) | Err(Error::Label | Error::ImpossibleLabel) => {}
             Err(error) => {
                 self.cannot_read(path, Failure::picture(&name, error));
@@ -238,13 +239,13 @@ impl Search {
         self.with_passphrase(closed, secrets, identities, ask)
     }
 
-    /// Examines all pixels of a picture. If the picture may be a template, returns the picture's seed and doors, and
-    /// what its pixels show.
+    /// Examines all pixels of a picture. If the picture may be a template, returns its front (the seed and the sealed
+    /// labels), and the result of examining its pixels.
     fn whole(&mut self, path: &Path) -> Option<(Front, Finding)> {
         let Decoded { pixels, source, .. } =
             cover::decode(path, Orientation::Ignore).map_err(|failure| self.cannot_read(path, failure)).ok()?;
-        // The cover of a template may be a carrier, so a picture that looks like a carrier is also examined as a
-        // template.
+        // A picture that looks like a carrier (its pixels are data) may also be a cover that hides data, so both are
+        // examined.
         let finding = Finding::in_pixels(&pixels);
         let path = path.to_owned();
         match finding {
@@ -262,7 +263,8 @@ impl Search {
         None
     }
 
-    /// Tries the passphrase on pictures that no other secret opens. Each try hashes the passphrase, which takes time.
+    /// Tries the passphrase on pictures that no other secret opens. Each attempt hashes the passphrase, and hashing
+    /// takes time.
     fn with_passphrase(
         &mut self,
         closed: Vec<Closed>,
@@ -285,7 +287,7 @@ impl Search {
         });
         match found {
             Ok(Some((at, found, passphrase))) => {
-                // The passphrase was already tried on the pictures before this picture.
+                // For the pictures before this picture, the passphrase was already tried.
                 let mut untried = left.split_off(at);
                 let mut found = Some(found);
                 while !untried.is_empty() {
@@ -303,8 +305,8 @@ impl Search {
                 identities.know(passphrase);
                 self.used_passphrase = true;
             }
-            // If the search found other sets, the user may have meant the passphrase for these sets, so the wrong
-            // passphrase is not an error.
+            // If the search found other sets, a wrong passphrase is not an error, because the user may have meant the
+            // passphrase for these sets.
             Err(mut failure) if self.sets.is_empty() && (ask || self.is_empty()) => {
                 let first = "of several pictures of a set, the first must be there";
                 failure.hint = failure.hint.map(|hint| format!("{hint}; {first}"));
@@ -317,8 +319,8 @@ impl Search {
         Ok(())
     }
 
-    /// Tries the secrets of the found sets on pictures that were examined before these secrets were known. Returns the
-    /// pictures that no secret opens.
+    /// Tries the secrets of the found sets on pictures that the search examined before it knew these secrets. Returns
+    /// the pictures that no secret opens.
     fn with_sets(&mut self, closed: Vec<Closed>, secrets: &[Secret]) -> Vec<Closed> {
         let mut left = Vec::new();
         for picture in closed {

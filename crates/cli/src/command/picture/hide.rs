@@ -56,7 +56,7 @@ pub struct HideArgs {
     to: RecipientArgs,
     #[command(flatten)]
     output: OutputArgs,
-    /// Hide the bytes as they are, without sealing them. Everybody can reveal the bytes, except with --cover for
+    /// Hide the bytes as they are, without sealing them. Anyone can reveal the bytes, unless --cover hides them for
     /// recipients
     #[arg(long)]
     raw: bool,
@@ -125,7 +125,7 @@ impl HideArgs {
     /// Returns the format of the pictures. `--format` and the extension of `-o` determine the format.
     fn format(&self) -> Result<Format, Failure> {
         let wanted = self.format.map(Format::from);
-        // The name of a folder may have the extension of a picture, so folders are left out.
+        // The name of a folder may also have the extension of a picture, so this code ignores folders.
         let path = self.output.place().filter(|place| !place.is_folder() && !place.ends_with_slash());
         let Some(path) = path.and_then(Place::path) else { return Ok(wanted.unwrap_or_default()) };
         if is_other_picture(path) {
@@ -200,8 +200,7 @@ impl Hide {
         }
     }
 
-    /// Returns the names of the pictures: the names that `-o` gives, or names beside the input that begin with the
-    /// input's name.
+    /// Returns the names of the pictures: from `-o`, or else beside the input and from the input's name.
     fn names(&self, input: &Input) -> Result<DraftNames, Failure> {
         let usual = || match input.source.path() {
             Some(path) => folder::beside(path, "").map(Place::Given),
@@ -219,8 +218,8 @@ impl Hide {
             let hint = "name the pictures with -o, without number and ending";
             return Err(Failure::usage(format!("{} is no name for pictures", place.shown()), hint));
         }
-        // A pipe or a device is refused as output: the pictures would be separate files whose names only begin with its
-        // name.
+        // A pipe or a device cannot be the output, because the pictures are separate files whose names only begin with
+        // the name of the output.
         if About::of_path(path).is_ok_and(|about| !about.is_file() && !about.is_folder()) {
             return Err(is_no_file(path));
         }
@@ -260,7 +259,7 @@ impl Made {
     }
 }
 
-/// Returns the length of the data that will be hidden, which may be sealed data. Returns `None` if this length is not
+/// Returns the length of the data that will be hidden; these data may be sealed. Returns `None` if this length is not
 /// known before the data are read.
 fn total(input: &Input, sealing: Option<&Sealing>) -> Result<Option<u64>, Failure> {
     let length = input.length().filter(|_| input.positioned);
@@ -271,8 +270,7 @@ fn total(input: &Input, sealing: Option<&Sealing>) -> Result<Option<u64>, Failur
     }
 }
 
-/// Writes the data of the input to `output`. Seals the data if `sealing` is given. The result has the number of bytes
-/// of the input.
+/// Writes the data of the input to `output`. The result has the number of bytes of the input.
 fn fill(
     hide: &Hide,
     input: &Input,

@@ -145,8 +145,8 @@ impl Plan for Reveal {
     }
 }
 
-/// Groups the sets that have the same identifier, and therefore contradict each other. In each group, the set with the
-/// most pictures comes first. The names of the pictures do not affect the order.
+/// Puts the sets that have the same identifier into one group, because these sets contradict each other. In each group,
+/// the set with the most pictures comes first. The names of the pictures do not affect the order.
 fn groups(sets: Vec<Set<Picture>>) -> Vec<Vec<Set<Picture>>> {
     let mut groups: Vec<Vec<Set<Picture>>> = Vec::new();
     let mut by_id = HashMap::new();
@@ -182,14 +182,14 @@ fn first_path(set: &Set<Picture>) -> PathBuf {
     set.pictures().next().map_or(PathBuf::new(), |(_, picture)| picture.path.clone())
 }
 
-/// If data are sealed, missing pictures are made again only up to this ratio: the length of all parts divided by the
-/// length of the files.
+/// For sealed data, missing pictures are always computed if the length of all parts, divided by the length of the
+/// files, is at most this number.
 const SEALED_PROPORTION: u64 = 2;
 /// The same limit as [`SEALED_PROPORTION`], but for data that are not sealed. Such data may compress well.
 const RAW_PROPORTION: u64 = 16;
-/// A command makes missing pictures again for sets with up to this number of bytes in total, even if the files are
-/// short. The number counts all pictures of a set, including the missing pictures. Making pictures of this size again
-/// takes one core a few seconds at most.
+/// If the files are too short for these ratios, one command computes missing pictures only for up to this number of
+/// bytes in total. The number includes all pictures of a set, also the missing pictures. Computing pictures of this
+/// size takes one core a few seconds at most.
 const FREE_WORK: u64 = 1 << 30;
 
 /// The largest number of names in a message.
@@ -206,7 +206,7 @@ fn names(paths: &[PathBuf]) -> String {
 struct RevealJob<'a> {
     raw: bool,
     lack: Lack,
-    /// The rest of [`FREE_WORK`] that the command has not yet used.
+    /// The part of [`FREE_WORK`] that the command has not used yet.
     free_work: Cell<u64>,
     job: OpenJob<'a>,
 }
@@ -282,8 +282,8 @@ impl RevealJob<'_> {
         self.restore(name, stem, &PictureSetFile::new(&reader))
     }
 
-    /// Checks the data, and replaces the pictures with wrong data by spare pictures. If no replacement makes the data
-    /// authentic, restoring the data later reports what is wrong.
+    /// Checks the data, and uses spare pictures instead of the pictures with wrong data. If no replacement makes the
+    /// data authentic, restoring the data later reports what is wrong.
     fn checked(
         &mut self,
         reader: PictureReader,
@@ -300,8 +300,8 @@ impl RevealJob<'_> {
         if damaged.is_empty() { Ok(reader) } else { self.replacing(&damaged, reader, name, notes) }
     }
 
-    /// Opens the set again without the picture that somebody put in the place of a lost picture. Returns `None` if the
-    /// set has no such picture.
+    /// Opens the set again without the picture that somebody put in the place of a lost picture. Returns `None` if no
+    /// picture takes the place of a lost picture.
     fn without_intruder(
         &mut self,
         reader: &PictureReader,
@@ -336,8 +336,8 @@ impl RevealJob<'_> {
         if set.is_readable() { self.reader(set, name, notes, true) } else { Err(self::damaged(name)) }
     }
 
-    /// Opens a set. Spare pictures replace the missing pictures. `damaged` means that damaged pictures were removed
-    /// from the set before.
+    /// Opens a set. Spare pictures replace the missing pictures. `damaged` means that damaged pictures were already
+    /// removed from the set.
     fn reader(
         &self,
         set: Set<Picture>,
@@ -370,8 +370,8 @@ impl RevealJob<'_> {
         Ok(reader)
     }
 
-    /// Refuses to make missing parts again if the work is large and the files are short. An attacker can compress zeros
-    /// so strongly that a file of 62 KB contains 60 MB of zeros. Sealed bytes cannot be compressed, except for their
+    /// Refuses to compute missing parts if the work is large and the files are short. An attacker can compress zeros so
+    /// strongly that a file of 62 KB contains 60 MB of zeros. Sealed bytes cannot be compressed, except for their
     /// armor. Data that are not sealed can be compressed, so a set that needs little work is always accepted. The work
     /// grows with the number of all pictures of the set, and with the length of their parts.
     fn check_proportion(&self, set: &Set<Picture>, name: &str) -> Result<(), Failure> {
@@ -395,7 +395,7 @@ impl RevealJob<'_> {
         ))
     }
 
-    /// Makes a file without a name for the parts of missing pictures. The file is in the folder of the output.
+    /// Makes a file without a name for the computed parts of missing pictures. The file is in the folder of the output.
     fn scratch(&self) -> Result<File, Failure> {
         let how = self.job.args;
         let folder = match how.output.place().and_then(Place::path) {
@@ -425,8 +425,7 @@ impl RevealJob<'_> {
                     };
                     return self.job.restore(&origin, sealed);
                 }
-                // Everybody can make pictures whose data are not sealed, and such pictures can claim to belong to a
-                // sealed set.
+                // Everybody can make pictures with unsealed data that claim to belong to a sealed set.
                 Err(Error::NotSealed(_)) => return Err(not_sealed(name)),
                 Err(error) => return Err(Failure::seal(name, error)),
             }
@@ -491,7 +490,7 @@ fn stream(pages: &impl ReadAt, (offset, length): (u64, u64), output: &Output, wo
     }
 }
 
-/// A set of pictures, which can be read like one file.
+/// A set of pictures that can be read like one file.
 struct PictureSetFile<'a> {
     reader: &'a PictureReader,
     /// Whether reading a picture has failed.
@@ -534,7 +533,7 @@ fn damaged(name: &str) -> Failure {
     Failure::new(Exit::Data, format!("{name}: the data are damaged"), hint)
 }
 
-/// Returns notes on pictures of which the set has several copies.
+/// Returns notes on pictures that occur several times in the set.
 fn doubled(set: &Set<Picture>) -> Vec<String> {
     let mut notes = Vec::new();
     let mut doubled = set.doubled();
@@ -590,7 +589,7 @@ fn losses(set: &Set<Picture>, or_damaged: bool) -> Option<String> {
     Some(parts.join("; "))
 }
 
-/// Returns the note about pictures that do not belong to the set that their labels name.
+/// Returns the note about pictures whose labels do not fit the other pictures of their set.
 fn foreign(mut paths: Vec<PathBuf>) -> String {
     paths.sort();
     format!("not used, because their labels do not fit the other pictures of their set: {}", names(&paths))
@@ -620,8 +619,8 @@ enum Lack {
     Damaged,
 }
 
-/// Returns the failure for a set in which pictures are missing. Pictures that are so damaged that they were removed
-/// from the set count as missing, too.
+/// Returns the failure for a set in which pictures are missing. Missing pictures include pictures that are so damaged
+/// that they were removed from the set.
 fn missing(set: &Set<Picture>, name: &str, lack: Lack) -> Failure {
     let all = set.count() + set.spares();
     let mut ranges: Vec<_> = set.missing().take(NAMES).map(|range| numbers(&range)).collect();

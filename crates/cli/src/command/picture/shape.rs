@@ -30,13 +30,13 @@ pub fn ending(format: Format) -> &'static str {
     }
 }
 
-/// Returns the format that belongs to the extension of a file name.
+/// Returns the picture format for the extension of a file name.
 pub fn format_of(path: &Path) -> Option<Format> {
     let extension = path.extension()?.to_ascii_lowercase();
     [Format::Png, Format::WebP].into_iter().find(|format| extension == ending(*format))
 }
 
-/// Whether a file name has the extension of a picture format that cannot be written.
+/// Whether a file name has the extension of a picture format that the program cannot write.
 pub fn is_other_picture(path: &Path) -> bool {
     const OTHERS: [&str; 12] =
         ["avif", "bmp", "gif", "heic", "heif", "jfif", "jpeg", "jpg", "jp2", "jxl", "tif", "tiff"];

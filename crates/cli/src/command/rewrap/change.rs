@@ -10,7 +10,7 @@ use crate::key::recipient::{NamedRecipients, only_in_age};
 use crate::tell::failure::Failure;
 use deadpan_seal::{Cost, Format, Mode, Opened, Passphrase, PublicKey, Recipient, Stanza};
 
-/// The word that names the passphrase among the recipients to remove.
+/// The word that stands for the passphrase among the recipients to remove.
 const PASSPHRASE: &str = "passphrase";
 
 pub struct Change {
@@ -23,13 +23,13 @@ pub struct Change {
     /// The source of the new passphrase. The user is asked for the new passphrase when the first file needs the
     /// passphrase.
     new: Passphrases,
-    /// Whether the new passphrase has its own source, which differs from the source of the old passphrase.
+    /// Whether the new passphrase has its own source, different from the source of the old passphrase.
     new_has_source: bool,
     /// Whether a file may have classical recipients together with other recipients.
     mixed: bool,
     force: bool,
     known: Vec<Known>,
-    /// The number of public keys of the identities when the list of known people was last made.
+    /// The number of public keys that the identities had when the list of known people was last made.
     known_for: Option<usize>,
 }
 
@@ -80,7 +80,7 @@ impl Change {
         Ok(change)
     }
 
-    /// Refuses added recipients whose mode differs from the mode that `--mode` names. With `ecc`, all modes may be
+    /// Refuses added recipients whose mode differs from the mode given with `--mode`. With `ecc`, all modes may be
     /// mixed.
     fn refuse_other_modes(&self, mode: Option<ModeArg>) -> Result<(), Failure> {
         let Some(wanted) = mode.map(Mode::from).filter(|mode| *mode != Mode::Ecc) else { return Ok(()) };
@@ -106,8 +106,8 @@ impl Change {
         home: &Home,
         identities: &Identities,
     ) -> Result<RecipientPlan, Failure> {
-        // The list of known people is made again if a key was unlocked in the meantime, because that key is then a
-        // known key, too.
+        // If a key was unlocked in the meantime, the list of known people is made again, because it then includes this
+        // key.
         let keys = identities.public_keys().len();
         if self.known_for != Some(keys) {
             let new = self.add.iter().chain(self.to.iter().flatten());
@@ -177,7 +177,7 @@ impl Change {
         Ok(plan)
     }
 
-    /// Refuses to change the recipients of a file that several keys open together, because each new recipient would
+    /// Refuses to change the recipients of a file that several keys open together, because each new recipient could
     /// open the file alone.
     fn refuse_thresholds(&self, name: &str, stanzas: &[Stanza]) -> Result<(), Failure> {
         let changes = self.to.is_some() || self.adds_passphrase || self.removes_passphrase;
@@ -290,12 +290,10 @@ fn key_of(recipient: &Recipient) -> Option<&PublicKey> {
     if let Recipient::Key(key) = recipient { Some(key) } else { None }
 }
 
-/// Returns the name of a recipient, if the name is known.
 fn label(stanza: Stanza, owner: Option<&Known>) -> Option<String> {
     if stanza.is_passphrase() { Some(PASSPHRASE.into()) } else { owner.map(|owner| owner.name.clone()) }
 }
 
-/// Describes a recipient whose owner is not known.
 pub fn unknown(stanza: Stanza) -> String {
     format!("an unknown {stanza}")
 }

@@ -60,7 +60,7 @@ impl Rewrapped {
     }
 }
 
-/// Changes the recipients of one file: the file at `spot` if `spot` is given, or else the file that `path` names.
+/// Changes the recipients of one file: the file at `spot` if `spot` is given, or else the file at `path`.
 pub fn rewrap(
     path: &Path,
     spot: Option<Spot>,
@@ -74,7 +74,7 @@ pub fn rewrap(
         recover::settle(path, &target.real, &target.file, &target.about)?;
     } else {
         recover::settle_target(&target)?;
-        // The recovery may have written the old header back, so the facts about the file are read again.
+        // Recovery may have restored the old header, so the facts about the file are read again.
         target.about = About::of_file(&target.file).map_err(|error| target.failed("read", &error))?;
     }
     let sealed = Sealed::begun(Vec::new(), &target.file).map_err(|error| not_sealed(&target.shown(), error))?;
@@ -124,8 +124,8 @@ impl Outcome {
     }
 }
 
-/// Returns the failure if no header can be made for a list of recipients. If recipients of different strength are
-/// mixed, the weaker recipient may already be in the file.
+/// Returns the failure if no header can be made for a list of recipients. If the recipients have different strengths,
+/// the weaker recipient may already be in the file.
 fn not_wrapped(name: &str, error: Error) -> Failure {
     let is_mixed = matches!(error, Error::Mixed(_));
     let failure = Failure::seal(name, error);
@@ -134,8 +134,8 @@ fn not_wrapped(name: &str, error: Error) -> Failure {
     if is_mixed { Failure { hint: Some(hint.into()), ..failure } } else { failure }
 }
 
-/// Refuses to replace a file that has other names (hard links) by a new file: the other names would keep the file with
-/// the old recipients.
+/// Refuses to replace a file that has other hard links by a new file, because the other links keep the file with the
+/// old recipients.
 fn refuse_links(target: &LockedFile, force: bool) -> Result<(), Failure> {
     if force || target.about.links < 2 {
         return Ok(());

@@ -73,7 +73,7 @@ impl Recognized {
         self.owners.get(number).copied().flatten().and_then(|person| known.get(person))
     }
 
-    /// Returns the numbers of the recipients that have the key `key`.
+    /// Returns the numbers of the recipients whose public key is `key`.
     pub fn with<'s>(&'s self, key: &'s PublicKey, known: &'s [Known]) -> impl Iterator<Item = usize> + 's {
         (0..self.owners.len()).filter(move |number| self.owner(*number, known).is_some_and(|it| it.key == *key))
     }

@@ -1,5 +1,5 @@
 //! Makes a new file for a header that does not fit into the place of the old header. The system copies the payload, and
-//! shares the blocks of both files if the file system supports that.
+//! both files share blocks if the file system supports this.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -51,7 +51,7 @@ pub fn replace_armor(
     Ok(notes)
 }
 
-/// Checks whether a new file could take the place of the old file. The new file is removed again.
+/// Checks whether a new file can replace the old file. The new file is removed again.
 pub fn rehearse(target: &LockedFile, force: bool) -> Result<Vec<String>, Failure> {
     begin(target, force).map(|(_, notes)| notes)
 }
@@ -93,8 +93,8 @@ fn append(output: &mut impl Write, header: &[u8], mut payload: impl Read) -> Res
     }
 }
 
-/// Gives the new file the attributes of the old file. Gives the new file the name of the old file, if that name still
-/// belongs to the old file.
+/// Gives the new file the attributes of the old file. Gives the new file the name of the old file, if the old file
+/// still has this name.
 fn land(target: &LockedFile, partial: Partial, force: bool) -> Result<(), Failure> {
     // Writing has changed the new file's time and has removed its setuid and setgid bits, so the attributes are set
     // again.
@@ -115,8 +115,8 @@ fn copy(
     let end = from + length;
     let mut by_system = true;
     while from < end {
-        // The first piece ends at the next block boundary of the input. After the first piece, whole blocks can be
-        // shared if the block boundaries are at the same places in both files.
+        // The first piece ends at the next block boundary of the input. After the first piece, both files can share
+        // whole blocks if the block boundaries are at the same places in both files.
         let step = if from.is_multiple_of(BLOCK) { STEP } else { BLOCK - from % BLOCK };
         let step = usize::try_from(step.min(end - from)).unwrap_or(BUFFER);
         let copied = if by_system {

@@ -46,7 +46,7 @@ pub fn rewrap(
     Ok(outcome)
 }
 
-/// Replaces an object in armor. Every byte of such an object may change.
+/// Replaces an object in armor. The replacement may change every byte of an object in armor.
 fn replace_armor(name: &str, splice: Splice, header: &[u8], sealed: Sealed<'_>) -> Result<(), Failure> {
     splice.check_length().map_err(|error| failed(&error))?;
     let mut data = Vec::new();

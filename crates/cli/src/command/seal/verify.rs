@@ -23,8 +23,8 @@ pub struct Removal {
 }
 
 impl Removal {
-    /// Finds the keys. Fails if the user has no key that opens the result, because the program could not check the
-    /// result without a key.
+    /// Finds the keys. Fails if the user has no key that opens the result, because without a key the program cannot
+    /// check the result.
     pub fn prepare(home: &Home, passphrases: Passphrases, to: &Recipients) -> Result<Self, Failure> {
         let mut own = Vec::new();
         for key in home.own()? {
@@ -45,8 +45,8 @@ impl Removal {
             return Err(Failure::usage(message, "leave out --remove-source, and remove the source yourself"));
         }
         let mut identities = match &to.passphrase {
-            // The program already knows this passphrase. For a protected key, the program might have to ask for another
-            // passphrase.
+            // The program already knows this passphrase. To use a protected key, the program may have to ask for
+            // another passphrase.
             Some(_) => Identities::none(passphrases),
             None => Identities::collect(&own, home, passphrases)?,
         };
@@ -79,7 +79,7 @@ impl Removal {
     }
 }
 
-/// Refuses a source if removing the source would not remove the data.
+/// Refuses a source whose removal would not remove the data.
 pub fn check(input: &Input) -> Result<(), Failure> {
     let name = input.shown();
     let Some(path) = input.source.path() else { return Ok(()) };

@@ -20,7 +20,7 @@ use deadpan_seal::{Share, Stanza};
 
 /// Shows which shares a sealed file needs, or which file a share is for
 ///
-/// What a sealed file needs is public. Only the person to whom it is sealed sees which file a share is for. A share and
+/// What a sealed file needs is public. Only the person to whom a share is sealed sees for which file it is. A share and
 /// a file belong together if their groups are the same.
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(

@@ -16,7 +16,6 @@ pub struct Digests {
     pub length: u64,
 }
 
-/// Returns the SHA-512 digest of an input.
 pub fn digest(input: &Input) -> Result<Digests, Failure> {
     let (bytes, length) = by(input, Hash::Sha512)?;
     let mut sha512 = [0; 64];

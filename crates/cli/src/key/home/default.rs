@@ -1,4 +1,4 @@
-//! The default key: the own key to which a file is sealed when no recipient is named.
+//! The default key: one of the user's own keys, to which a file is sealed when no recipient is given.
 //!
 //! The name of the default key is recorded once, in the file `default` of the key folder. A new key therefore never
 //! changes the key to which files are sealed. A key folder that an older version made, or that was made by hand, does
@@ -16,14 +16,14 @@ use crate::tell::shown::shown;
 use deadpan_disk::{About, OpenMode};
 use deadpan_seal::Mode;
 
-/// The maximum number of bytes that are read of the file `default`.
+/// The maximum number of bytes to read from the file `default`.
 const LONGEST: u64 = 1 << 20;
 
 /// Advice if the recorded default key cannot be used.
 const CHOOSE: &str = "choose one with: deadpan keys default NAME";
 
 impl Home {
-    /// Returns the default key: the recorded key, or else the key that [`Home::settle_default`] would record.
+    /// Returns the default key: the recorded key, or else the key that [`Home::settle_default`] records in this case.
     pub fn default_key(&self) -> Result<Option<Own>, Failure> {
         Ok(self.default()?.map(|(own, _)| own))
     }
@@ -64,8 +64,8 @@ impl Home {
         Ok(Some(own))
     }
 
-    /// Returns the own key to use for `mode`: the default key if it has this mode, or else the only own key with this
-    /// mode.
+    /// Returns the user's own key for `mode`: the default key if it has this mode, or else the only one of the user's
+    /// keys with this mode.
     pub fn key_of_mode(&self, mode: Mode) -> Result<Option<Own>, Failure> {
         let Some(default) = self.default_key()? else { return Ok(None) };
         if mode_of(&default) == Some(mode) {
@@ -80,7 +80,8 @@ impl Home {
                 "name one with -r, or make it your default with: deadpan keys default NAME",
             ));
         }
-        // A new key would get this name. If the mode of such a key is unknown, only the passphrase can show the mode.
+        // A new key would get this name. If the mode of the key with this name is unknown, only the passphrase can show
+        // the mode.
         let unknown = || Some(mode_name(mode)).filter(|name| self.own_path(name).exists());
         let named = || unknown().map(|name| Own { path: self.own_path(name), name: name.to_owned() });
         Ok(keys.pop().or_else(named))

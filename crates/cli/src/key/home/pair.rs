@@ -143,7 +143,7 @@ pub fn write_pair(path: &Path, public: &Public, text: &[u8]) -> Result<(), Failu
     })?;
     write_in(&folder, path, text, 0o600, false)?;
     write_in(&folder, &public_path(path), public.text().as_bytes(), 0o644, false).inspect_err(|_| {
-        // The private part is removed, since the next attempt would otherwise be refused.
+        // The private part is removed, since otherwise the next attempt is refused.
         let _ = path.file_name().map(|name| folder.remove(name));
     })
 }

@@ -32,8 +32,7 @@ impl Public {
         }
     }
 
-    /// Returns an SSH key as a key that verifies signatures if the key can do that, or else as an SSH key that only
-    /// seals.
+    /// If an SSH key can verify signatures, returns it as a verifying key, or else as an SSH key that only seals.
     pub fn of_ssh(key: &SshPublic) -> Self {
         key.verifying_key().map_or_else(|| Self::Ssh(key.clone()), Self::Signing)
     }
@@ -94,7 +93,8 @@ impl Home {
         Ok(all)
     }
 
-    /// Returns the key to sign with when no key is named: `sign.key`, or else the only own key that signs.
+    /// Returns the key to sign with when no key is named: `sign.key`, or else the only one of the user's keys that
+    /// signs.
     pub fn default_signing_key(&self) -> Result<Option<Own>, Failure> {
         let mut keys = self.own_signing()?;
         if let Some(index) = keys.iter().position(|own| own.name == DEFAULT_NAME) {

@@ -18,8 +18,8 @@ pub fn line(name: &str, text: &str) -> Result<SshPublic, Failure> {
 /// The public keys of SSH in a text, and the other lines.
 type Split = (Vec<SshPublic>, Vec<u8>);
 
-/// Takes the keys of SSH out of a text with public keys, and replaces their lines by empty lines. Returns the keys of
-/// SSH and the remaining text, or `None` if the text has no key of SSH.
+/// Removes the keys of SSH from a text with public keys: an empty line replaces the line of each key. Returns the keys
+/// of SSH and the remaining text, or `None` if the text has no key of SSH.
 pub fn take(name: &str, text: &[u8]) -> Result<Option<Split>, Failure> {
     // A text with a PEM block is not read line by line.
     if text.windows(10).any(|part| part == b"-----BEGIN") || !text.split(|byte| *byte == b'\n').any(is_line) {

@@ -20,7 +20,7 @@ impl Read for Slow<'_> {
     }
 }
 
-/// Reads the contents of a text in two ways, and checks that the results agree.
+/// Reads the contents of a text in two ways, and checks that the two results are equal.
 fn read(text: &[u8]) -> Result<Vec<u8>, String> {
     let beginning = find(&text[..text.len().min(BEGINNING)]).ok_or("no armor")?;
     let all = |input: &mut dyn Read| {
@@ -123,7 +123,7 @@ fn text_before_the_armor_is_refused_with_the_line_of_its_beginning() {
     let behind = |front: &str| read(&[front.as_bytes(), &text].concat()).unwrap_err();
     assert_eq!(behind("Dear Bob,\n\n"), "the armor begins in line 3, and other text stands before it");
     assert_eq!(behind("> Hi\r\n> "), "the armor begins in line 2, and other text stands before it");
-    // A marker after the first 4096 bytes counts as ordinary text.
+    // A marker after the first 4096 bytes is treated as ordinary text.
     assert_eq!(behind(&"a line\n".repeat(1000)), "no armor");
 }
 

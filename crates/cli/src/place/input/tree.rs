@@ -46,7 +46,7 @@ impl Iterator for FileTree {
             match self.0.open() {
                 Ok(WalkStep::Node(Node::Folder(Ok(())), _) | WalkStep::Gone) => {}
                 Ok(WalkStep::Node(Node::Folder(Err(error)), _) | WalkStep::Unreadable(error)) => return failed(&error),
-                // Drafts and records of killed runs are not files of the user, so they are skipped.
+                // Unfinished outputs and records of killed runs are not files of the user, so they are skipped.
                 Ok(WalkStep::Node(Node::File(_), _)) if names::is_of_any(&spot.name) || is_record(&spot.name) => {}
                 Ok(WalkStep::Node(Node::File(file), _)) => match looks_sealed(&file) {
                     Ok(true) => return Some(FileTreeEntry::Sealed(spot)),

@@ -11,8 +11,8 @@ use crate::tell::failure::Failure;
 use crate::tell::shown::planted_by;
 use deadpan_disk::{Error, Planted, parent, trimmed};
 
-/// Advice if `--force` does not help: it only accepts a file or folder that existed when the command began and that the
-/// user named.
+/// Advice if `--force` does not help: `--force` only accepts a file or folder that existed when the command began and
+/// that the user named.
 pub const APPEARED: &str = "choose a folder of your own, or see who can change names there";
 
 /// Refuses an output that another user may have planted. With `force`, accepts an output that the user named and that

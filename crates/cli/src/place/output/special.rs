@@ -2,9 +2,9 @@
 //!
 //! In a folder such as `/tmp`, another user can plant a FIFO, or a link to a FIFO, with the name of an output. A
 //! planted link can also lead to an open descriptor of the caller. So the program writes to a FIFO, a device or a link
-//! only in two cases. It belongs to the caller or to root, or the caller named it with `-o` and `--force`. After
-//! opening, the program checks that the open file is the file whose owner was checked, so that another user cannot
-//! exchange the file in between.
+//! only in two cases. Either the caller or root owns this file, or the caller named the file with `-o` and gave
+//! `--force`. After opening, the program checks that the open file is the file whose owner was checked, so that another
+//! user cannot exchange the file in between.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -12,7 +12,7 @@ pub fn advise(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// Returns advice on the error of an entry after `--keep-going` has unpacked the other entries.
+/// Returns advice on the error of an entry if `--keep-going` has unpacked the other entries.
 pub fn kept_going(error: &Error) -> Option<&'static str> {
     match error {
         Error::Archive(Flaw::Path { .. } | Flaw::HardLink { .. } | Flaw::ImpliedFolders { .. }) => {
@@ -33,7 +33,7 @@ pub fn entry(action: Action) -> Option<&'static str> {
     }
 }
 
-/// Returns advice on an error of packing, if it differs from the advice on the same error of unpacking.
+/// Returns advice on an error of packing, or `None` if the advice on the same error of unpacking fits.
 pub fn packing(error: &Error) -> Option<&'static str> {
     match error {
         Error::Entry { action: Action::Read, .. } => {
@@ -47,7 +47,7 @@ pub fn packing(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// Returns advice on an error of a folder that is hidden in pictures, if it differs from the advice for other folders.
+/// Returns advice on an error of a folder that is hidden in pictures, or `None` if the advice for other folders fits.
 /// `deadpan list` cannot read pictures.
 pub fn in_pictures(error: &Error) -> Option<&'static str> {
     match error {

@@ -40,7 +40,8 @@ impl Drop for Forecast {
     }
 }
 
-/// Returns the total length of all entries, or `None` if `stop` was set. An entry that cannot be read counts as zero.
+/// Returns the total length of all entries, or `None` if `stop` was set. An entry that cannot be read adds nothing to
+/// the length.
 fn search(folder: Folder, keeps_holes: bool, stop: &AtomicBool) -> Option<u64> {
     let mut linked = HashSet::new();
     // The initial length is for the entry of the folder itself and for the two blocks at the end.

@@ -8,7 +8,7 @@ const NARROWEST: usize = 8;
 const NAME: usize = 16;
 
 /// Returns a line that is narrower than `columns`, so that the terminal does not wrap it. If there are too few columns,
-/// leaves out the bar first, then a part of the name, then the rate.
+/// the line first loses the bar, then a part of the name, then the rate.
 pub fn line(columns: usize, name: &str, done: u64, total: Option<u64>, rate: f64) -> String {
     let room = columns.saturating_sub(1);
     let (amount, left) = match total {
@@ -54,7 +54,7 @@ fn columns_of(character: char) -> usize {
     if character < '\u{300}' || character == '\u{2026}' { 1 } else { 2 }
 }
 
-/// Shortens a name that is too long, by leaving out its middle.
+/// Shortens a name that is too long, by removing its middle.
 fn shortened(name: &str, columns: usize) -> String {
     if width(name) <= columns {
         return name.to_owned();

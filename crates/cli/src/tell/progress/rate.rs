@@ -15,13 +15,13 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Adds a measurement: `done` bytes after the time `elapsed`.
+    /// Adds a measurement: `done` bytes were processed at the time `elapsed`.
     pub fn add(&mut self, elapsed: Duration, done: u64) {
         if self.samples.is_empty() {
             self.samples.push_back((Duration::ZERO, 0));
         }
         self.samples.push_back((elapsed, done));
-        // Removes the oldest sample if the next sample is also at least as old as the span.
+        // Removes the oldest sample while the second oldest sample is at least as old as the span too.
         while self.samples.get(1).is_some_and(|(at, _)| elapsed.saturating_sub(*at) >= SPAN) {
             self.samples.pop_front();
         }

@@ -1,5 +1,5 @@
-//! Stores that do harm with the texts of their answers, or with answers that never end. The tests of `deadpan-remote`
-//! check time limits.
+//! Stores that attack the program with the texts of their answers, or with endless answers. The tests of
+//! `deadpan-remote` check time limits.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -123,7 +123,7 @@ fn a_rehearsal_shows_both_names_without_hidden_characters() {
     assert!(!all.contains(['\u{202e}', '\u{200b}', '\u{9b}']), "{all}");
 }
 
-/// The first signal cancels an upload, but the store never answers. The second signal ends the program at once.
+/// The first signal cancels an upload, but the store never answers.
 #[test]
 fn a_second_signal_ends_the_program_at_once() {
     let (seen, requests) = mpsc::channel();
@@ -155,7 +155,7 @@ fn a_second_signal_ends_the_program_at_once() {
             wait_for("PUT");
             kill_process(process, Signal::TERM).unwrap();
             wait_for("DELETE");
-            // Two signals within a short time count as one signal, so the test waits.
+            // The program treats two signals within a short time as one signal, so the test waits.
             thread::sleep(Duration::from_millis(400));
             sent.set(Instant::now()).unwrap();
             kill_process(process, Signal::TERM).unwrap();

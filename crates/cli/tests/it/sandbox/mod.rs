@@ -96,8 +96,8 @@ impl Sandbox {
     }
 
     /// Copies the program into the sandbox. Another process makes the copy. If this process opened the copy for
-    /// writing, processes that other threads start would inherit the open file. The copy could not be executed while
-    /// another process has it open.
+    /// writing, processes that other threads start would inherit the open file. The system does not execute the copy
+    /// while another process has it open for writing.
     pub fn copy_program(&self, name: &str) {
         finish(self.command("cp", &["-f", PROGRAM, name]), LIMIT, |_| ()).expect(0, "");
     }
@@ -114,7 +114,7 @@ impl Sandbox {
         std::thread::scope(|scope| {
             finish(command, LIMIT, |child| {
                 let mut stdin = child.stdin.take().unwrap();
-                // The program may refuse the input before it has read the whole input.
+                // The program may refuse the input before the whole input was written.
                 scope.spawn(move || stdin.write_all(input));
             })
         })

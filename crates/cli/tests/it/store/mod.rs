@@ -19,7 +19,7 @@ pub struct Server {
     pub port: u16,
     /// The folder in which versitygw keeps objects.
     folder: Option<PathBuf>,
-    /// The original folder below a disk that is mounted on it.
+    /// The folder on the machine's own disk where the server's disk is mounted.
     below: Option<PathBuf>,
 }
 
@@ -50,7 +50,7 @@ pub fn free_port() -> u16 {
     loop {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         // If another thread has just started a program, a copy of the listener is open until this program is loaded. A
-        // connection to the copy would look like a server that has started.
+        // test that connects to the copy would assume that its server has started.
         if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }
@@ -80,7 +80,7 @@ impl Server {
     }
 
     /// Starts versitygw with an empty bucket and encrypted connections, or says that `what` is skipped. Also returns
-    /// the authority of the server's certificate.
+    /// the path of the certificate of the server's authority.
     pub fn encrypted_gateway(what: &str) -> Option<(Self, PathBuf)> {
         let (program, folder) = Self::at_versitygw(what)?;
         let certificates = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/tls");
@@ -263,7 +263,7 @@ pub const SLOW_DOWN: &[u8] =
     b"HTTP/1.1 503 Slow Down\r\nretry-after: 1\r\ncontent-length: 28\r\nconnection: close\r\n\r\n\
     <Error><Code>SlowDown</Code>";
 
-/// Starts a proxy between the program and the server that counts the requests for data. With `refuse`, every third
+/// Starts a proxy between the program and the server, and counts the requests for data. With `refuse`, every third
 /// connection gets only the answer that the store is too busy.
 pub fn between(server: u16, refuse: bool) -> (u16, Arc<AtomicUsize>) {
     let (listener, asked) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(AtomicUsize::new(0)));

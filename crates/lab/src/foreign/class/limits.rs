@@ -1,10 +1,9 @@
-//! Reports which aspects of a function the classes of inputs do not test.
+//! Reports the properties of a function that the given classes of inputs do not test.
 
 use super::{ArgumentPlace, Content, ForeignClass};
 use crate::foreign::abi::{Abi, Part};
 
-/// Returns messages about classes that may test less than they seem to test: a list of warnings, and a list of notes
-/// that are less serious.
+/// Returns warnings, and less serious notes, about classes that may test less than the user expects.
 pub(crate) fn limits(abi: &Abi, classes: &[ForeignClass]) -> [Vec<String>; 2] {
     let (mut warnings, mut notes) = (Vec::new(), Vec::new());
     for (index, class) in classes.iter().enumerate() {
@@ -48,7 +47,8 @@ pub(crate) fn limits(abi: &Abi, classes: &[ForeignClass]) -> [Vec<String>; 2] {
     [warnings, notes]
 }
 
-/// Returns true if a class is the only class with its public result, and its only secret part equals a public part.
+/// Returns true if no other class has the same public result, and the only secret part of the inputs equals a public
+/// part.
 fn is_alone_with_a_public_twin(class: &ForeignClass, classes: &[ForeignClass], abi: &Abi) -> bool {
     let Some([first, second]) = abi.twins() else { return false };
     let known = first.kind.secret() != second.kind.secret() && abi.secret() == first.length;
@@ -56,7 +56,8 @@ fn is_alone_with_a_public_twin(class: &ForeignClass, classes: &[ForeignClass], a
     matches!(class.content, Content::Equal) && class.is_public() && known && alone
 }
 
-/// The lab assumes that the function may compare two parts if their lengths differ by at most this number of bytes.
+/// If the lengths of two parts differ by at most this number of bytes, the lab assumes that the function may compare
+/// the parts.
 const NEARLY: usize = 8;
 
 impl Content {
@@ -94,13 +95,13 @@ impl Content {
     }
 }
 
-/// Returns whether the classes may hide a comparison that ends early, because two parts of the same length nearly
-/// always differ in the first byte.
+/// Returns whether the classes may hide a comparison that stops at the first difference. They may if parts of the same
+/// length nearly always differ in the first byte.
 pub(crate) fn blind(abi: &Abi, classes: &[ForeignClass]) -> bool {
     !classes.is_empty() && abi.twins().is_some() && !classes.iter().any(|class| class.content.meets(abi))
 }
 
-/// Returns whether an input has two parts of the same length, which can be equal.
+/// Returns whether an input has two parts of the same length, so that the parts can be equal.
 pub(crate) fn comparable(abi: &Abi) -> bool {
     abi.twins().is_some()
 }
@@ -109,7 +110,7 @@ pub(crate) fn comparable(abi: &Abi) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns the classes that the text names. The list may be empty.
+    /// Returns the classes whose names are in the text. The list may be empty.
     fn stated(classes: &str) -> Vec<ForeignClass> {
         if classes.is_empty() { Vec::new() } else { ForeignClass::list(classes).unwrap() }
     }

@@ -1,14 +1,15 @@
-//! Runs a copy of a function's code. The copy consists of blocks, and each block ends at a jump. Each block first takes
-//! a record in a log, and then writes each address that the block accesses to this record. When the log is full,
-//! [`Step::ran`] reads the log. This method is many times faster than a method with one signal for each instruction.
+//! Runs a copy of a function's code. The copy consists of blocks, and each block ends at a jump. Each block first
+//! reserves a record in a log, and then writes each address that the block accesses to this record. When the log is
+//! full, [`Step::ran`] reads the log. This method is many times faster than single-stepping, which needs one signal for
+//! each instruction.
 //!
-//! The return addresses on the stack are addresses of the original code, so that unwinding and code that reads its own
-//! stack still work. Each copied call, return and indirect jump therefore looks up the copy of its target. The copied
-//! code has the same registers, flags and stack contents as the original code, including the 128 bytes below the stack
-//! pointer. All other data is in the GS segment ([`state`]), which programs for Linux do not use.
+//! The stack contains return addresses of the original code, so that unwinding works, and code that reads its own stack
+//! works too. Therefore each copied call, return and indirect jump searches a table for the copy of its target. The
+//! copied code has the same registers, flags and stack contents as the original code, including the 128 bytes below the
+//! stack pointer. All other data is in the GS segment ([`state`]), which programs for Linux do not use.
 //!
-//! Two kinds of instructions are recorded one at a time, from the saved registers: instructions whose addresses depend
-//! on more than general registers, and instructions whose time depends on operands.
+//! The engine records two kinds of instructions one at a time, from the saved registers: instructions whose addresses
+//! depend not only on general registers, and instructions whose time depends on operands.
 
 mod cache;
 mod emit;
@@ -24,10 +25,11 @@ use super::{Step, Stop};
 use cache::Cache;
 use state::{ENGINE, RESUME, Request, State, TARGET};
 
-/// The maximum number of copied blocks. The number of slow instructions has the same limit.
+/// The maximum number of copied blocks. The same limit applies to the number of instructions that are recorded one at a
+/// time.
 const PIECES: usize = 1 << 18;
 const SLOTS: usize = 2 * PIECES;
-/// The positions, in the saved registers, of the registers that an instruction with a `rep` prefix changes.
+/// The positions of the registers that an instruction with a `rep` prefix changes, within the saved registers.
 const RDI: usize = 8;
 const RSI: usize = 9;
 const RCX: usize = 14;
@@ -41,7 +43,7 @@ struct Piece {
     copy: u64,
 }
 
-/// A copied jump to code that was not copied yet when the jump was copied.
+/// A copied jump whose target was not copied yet.
 #[derive(Clone, Copy)]
 struct Link {
     site: u64,
@@ -53,14 +55,14 @@ struct Link {
 struct Slow {
     address: u64,
     resume: u64,
-    /// If the instruction repeats without a condition, the size of an element in bytes. In that case, all repetitions
-    /// of the instruction are recorded at once.
+    /// The size of an element in bytes, if the instruction repeats without a condition. The engine records all
+    /// repetitions of such an instruction at once.
     repeats: Option<u8>,
     /// A mask of the bits of RCX that contain the count.
     count: u64,
 }
 
-/// The copied code, and the data that the copied code needs. The processes of all calls share the copied code.
+/// The copied code and its data. The processes of all calls share the copied code.
 pub(crate) struct Engine {
     state: State,
     caches: Vec<Cache>,
@@ -70,7 +72,7 @@ pub(crate) struct Engine {
     slow: Array<Slow>,
     /// For each block, the address at which its copy starts.
     starts: Array<u64>,
-    /// The number of used bytes of each cache.
+    /// For each cache, the number of used bytes.
     used: Array<usize>,
     layout: Layout,
     step: Option<std::ptr::NonNull<dyn Step>>,
@@ -212,8 +214,8 @@ impl Engine {
         Some(self.pieces[piece])
     }
 
-    /// Returns the slot of the piece at `address`, or a free slot if there is no such piece yet. There are always free
-    /// slots.
+    /// Returns the table slot of the copy for `address`, or a free slot if there is no such copy yet. There are always
+    /// free slots.
     fn slot(&self, address: u64) -> usize {
         let mut slot = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % SLOTS;
         while let Some(piece) = (self.slots[slot] as usize).checked_sub(1) {
@@ -226,7 +228,7 @@ impl Engine {
     }
 }
 
-/// Handles a request of the copied code. [`run::exit`] calls this function on a separate stack.
+/// Handles a request from the copied code to the engine. [`run::exit`] calls this function on a separate stack.
 ///
 /// # Safety
 /// `engine` must be the engine whose copied code runs.

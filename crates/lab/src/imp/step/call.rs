@@ -12,8 +12,8 @@ pub(crate) type Function<'f> = dyn FnMut(&mut [u8]) + 'f;
 
 /// Size in bytes of the mapping for the traced call's stack.
 const STACK: usize = 8 << 20;
-/// The number of bytes above the first stack frame of the traced call. These bytes contain the call's description, and
-/// an unwinder that looks for a caller may read them.
+/// The number of bytes above the first stack frame of the traced call. These bytes contain the arguments for
+/// [`enter_call`]. An unwinder that searches for a caller may also read these bytes.
 const SLACK: usize = 1 << 12;
 
 /// A mask that clears the trap flag, the direction flag and the alignment check. At the start and at the end of a
@@ -53,8 +53,8 @@ impl Stage {
         }
     }
 
-    /// Stores the return address of the call in `end` and calls the function. If the function panics, returns the
-    /// panic.
+    /// Calls the function, and stores the return address of the call at `end`. If the function panics, returns the
+    /// payload of the panic.
     pub(super) fn enter(
         &mut self,
         run: &mut Function<'_>,
@@ -62,14 +62,13 @@ impl Stage {
         start: Start,
         end: *mut u64,
     ) -> Option<Box<dyn Any + Send>> {
-        // The call's description is at a fixed address instead of on the caller's stack, because the trace contains the
-        // address of each read, including the reads of the description. SAFETY: both pointers are inside the mapping,
-        // are multiples of 16 and have no other use. The bytes above the first stack frame have room for the
-        // description.
+        // The [`Call`] value is at a fixed address instead of on the caller's stack, because a trace records the
+        // address of each read, also of reads of this value. SAFETY: both pointers are inside the mapping, are
+        // multiples of 16 and have no other use. The bytes above the first stack frame have room for the description.
         let (top, call) = unsafe {
             (self.stack.start().add(STACK - SLACK), self.stack.start().add(STACK - SLACK / 2).cast::<Call<'_>>())
         };
-        // SAFETY: only the lifetime changes, and the function is not used after this call.
+        // SAFETY: the cast changes only the lifetime, and the code does not use the function after this call.
         let run = unsafe { std::mem::transmute::<&mut Function<'_>, &mut Function<'_>>(run) };
         // SAFETY: `top` is the end of a mapped stack. `call` is written before it is read, and is moved out only once.
         // `end` is writable. The caller has made all preparations for this value of `start`.
@@ -87,8 +86,8 @@ impl Stage {
     }
 }
 
-/// The rounding mode of the processor, and the floating-point exceptions that cause a signal. A function must not
-/// change this state, but a faulty function may do it.
+/// The floating-point settings of the processor: the rounding mode, and the exceptions that cause a signal. Every
+/// function must restore these settings, but a faulty function may leave them changed.
 struct Float {
     sse: u32,
     x87: u16,
@@ -119,27 +118,27 @@ impl Float {
 /// Runs the call and catches its panic, because no panic may unwind through [`switch`].
 ///
 /// # Safety
-/// `data` must point to a [`Call`] that has no other user during this function.
+/// `data` must point to a [`Call`] that no other code uses during this function.
 pub(super) unsafe extern "C" fn enter_call(data: *mut c_void) {
     // SAFETY: the caller guarantees that `data` is a call without another user.
     let call = unsafe { &mut *data.cast::<Call<'_>>() };
     call.panic = catch_unwind(AssertUnwindSafe(|| (call.run)(call.input))).err();
 }
 
-/// Switches to the stack that ends at `top`, sets `flag` and calls [`enter_call`].
+/// Switches to the stack that ends at `top`, sets the processor flags in `flag`, and calls [`enter_call`].
 ///
 /// When the call reaches the address in `end`, the trap handler clears the trap flag. The code after the call clears
 /// the trap flag again, because the program may have replaced the trap handler. The code after the call also clears the
 /// flags that a function must not leave set ([`CLEAR`]).
 ///
 /// # Safety
-/// `top` must be the aligned end of a stack that is not in use, `data` must suit [`enter_call`], and `end` must be
-/// writable. If `flag` is the trap flag, the trap handler must be installed for this thread.
+/// `top` must be the aligned end of an unused stack. `data` must meet the requirements of [`enter_call`]. `end` must be
+/// writable. If `flag` is the trap flag, this thread must have the trap handler.
 #[inline(never)]
 unsafe fn switch(top: *mut u8, data: *mut c_void, flag: u64, end: *mut u64) {
     // SAFETY: `rsp` is restored before the block ends, pushes and pops are balanced, and `top` is aligned for a call.
-    // All registers that a C function may change are declared. The compiler uses no red zone because `nostack` is
-    // absent, and it expects changes of memory because `nomem` is absent.
+    // The `asm!` block declares all registers that a C function may change. The compiler uses no red zone because
+    // `nostack` is absent, and it expects changes of memory because `nomem` is absent.
     unsafe {
         core::arch::asm!(
             "lea rax, [rip + 2f]",

@@ -1,5 +1,5 @@
-//! Runs the work of a whole trace in a new process. The traced function never runs in the caller's process, so the
-//! function cannot end, stop or change the caller's process.
+//! Makes a whole trace in a new process. The traced function never runs in the caller's process. Therefore the function
+//! cannot end, stop or change that process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -9,9 +9,9 @@ use super::process::{self, End, PATIENCE};
 use super::shared::{Array, Shared};
 use crate::imp::fork::{end_with, threads};
 
-/// The maximum time of a call without a trace.
+/// The maximum time of a call that is not traced.
 const CALL: Duration = Duration::from_secs(60);
-/// The processor time that a call must use within [`PATIENCE`] to count as running.
+/// A call that uses at least this processor time within [`PATIENCE`] is not treated as stuck.
 const BUSY: Duration = Duration::from_millis(50);
 /// The maximum pause between two checks of the process.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -20,7 +20,7 @@ const ROOM: usize = 16 << 20;
 
 #[derive(Clone, Copy, Default)]
 struct HostNotes {
-    /// The number of the warm-up call that runs, counted from 0. `None` if no warm-up call runs.
+    /// The number of the current warm-up call, counted from 0. `None` if no warm-up call runs.
     call: Option<u64>,
     done: bool,
 }
@@ -33,7 +33,7 @@ impl WarmUp {
         self.0.call = Some(self.0.call.map_or(0, |call| call + 1));
     }
 
-    /// Ends the warm-up. Returns whether the function left threads or processes that still run.
+    /// Ends the warm-up. Returns what the function has left running: `threads` or `processes`.
     pub(crate) fn end(&mut self) -> Option<&'static str> {
         self.0.call = None;
         if more_threads(1) {
@@ -51,8 +51,8 @@ pub(crate) fn opens_memory() -> bool {
     std::fs::read_dir("/proc/self/fd").is_ok_and(|files| files.flatten().any(memory))
 }
 
-/// Returns whether this process has more than `count` threads for longer than a moment. A thread that has ended stays
-/// in the list of threads for a moment, and a thread that has just started has no name yet.
+/// Returns whether this process has more than `count` threads for longer than 200 ms. The list of threads can briefly
+/// contain a thread that has ended, and a new thread has no name yet.
 pub(crate) fn more_threads(count: usize) -> bool {
     let since = Instant::now();
     while threads() > count {
@@ -65,15 +65,15 @@ pub(crate) fn more_threads(count: usize) -> bool {
 }
 
 /// Does the work in a new process. Returns the result of the work, or the reason why there is no result. If `stopped`
-/// returns true, kills the new process and all processes that it started.
+/// returns true, kills the new process and all processes that the new process started.
 pub(crate) fn apart(stopped: &dyn Fn() -> bool, work: &mut dyn FnMut(&mut WarmUp) -> Vec<u8>) -> Result<Vec<u8>, End> {
     let (Some(notes), Some(mut result)) = (Shared::new(HostNotes::default()), Array::<u8>::new(ROOM)) else {
         return Err(End::Refused);
     };
     let read = notes.reader();
-    // SAFETY: `fork` has no precondition. The child is a copy with this thread only, and never returns. In the child,
-    // the C library makes its own locks usable. If another thread holds any other lock, the work in the child may wait
-    // for this lock forever, which `watch` notices.
+    // SAFETY: `fork` has no precondition. The child process has only this thread, and never returns. In the child, the
+    // C library makes its own locks usable. If another thread holds a lock of other code, the child process may wait
+    // for this lock forever. `watch` detects this.
     let (parent, process) = unsafe { (libc::getpid(), libc::fork()) };
     if process == 0 {
         group(0);
@@ -88,8 +88,8 @@ pub(crate) fn apart(stopped: &dyn Fn() -> bool, work: &mut dyn FnMut(&mut WarmUp
     }
     group(process);
     let early = watch(process, &read, stopped);
-    // SAFETY: the process is a child, and this program has not waited for the child yet, so its id belongs to no other
-    // process. The process group contains the processes that the function started.
+    // SAFETY: this program has not waited for the child process yet, so the process id belongs to no other process. The
+    // process group contains the processes that the function started.
     unsafe {
         libc::kill(-process, libc::SIGKILL);
         libc::kill(process, libc::SIGKILL);
@@ -102,8 +102,9 @@ pub(crate) fn apart(stopped: &dyn Fn() -> bool, work: &mut dyn FnMut(&mut WarmUp
     }
 }
 
-/// Makes a process the leader of a new process group. After that, the keys that stop the caller's process send no
-/// signal to the new group. The new group contains copies of the caller's signal handlers, which must not run.
+/// Makes a process the leader of a new process group. Afterwards, keys such as Ctrl-C send a signal to the caller's
+/// process, but not to the new group. The new group contains copies of the caller's signal handlers, which must not
+/// run.
 fn group(process: libc::pid_t) {
     // SAFETY: the call only takes numbers.
     unsafe { libc::setpgid(process, 0) };

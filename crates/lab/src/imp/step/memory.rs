@@ -38,13 +38,13 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: this unmaps what `new` mapped.
+        // SAFETY: this call unmaps the memory that `new` mapped.
         unsafe { libc::munmap(self.base.cast::<c_void>(), self.length + PAGE) };
     }
 }
 
-/// Returns the `length` bytes at `address` as words. A system call is about to read these bytes. Zeros fill the last
-/// word.
+/// Returns the `length` bytes at `address` as words. The next system call of the traced code reads these bytes. Zeros
+/// fill the last word.
 pub(crate) fn bytes(address: u64, length: u64) -> impl Iterator<Item = u64> {
     let start = std::ptr::with_exposed_provenance::<u8>(address as usize);
     let length = length as usize;
@@ -78,9 +78,8 @@ pub(crate) fn unchanged(address: u64, bytes: &[u8]) -> bool {
 }
 
 /// Returns the bytes of the instruction at `address`, and the number of bytes. The caller guarantees that the
-/// instruction has run or runs next. If `beyond` is false, the returned bytes end at the end of the page; otherwise the
-/// function returns 15 bytes. If an instruction is not complete at the end of its page, it continues in the next page,
-/// so the next page is mapped.
+/// instruction has run or runs next. If `beyond` is true, the function returns 15 bytes. Otherwise it returns no bytes
+/// of the following page. If an instruction extends beyond the end of its page, the next page is mapped too.
 pub(crate) fn code(address: u64, beyond: bool) -> ([u8; 15], usize) {
     let room = PAGE - (address as usize & (PAGE - 1));
     let length = if beyond { 15 } else { room.min(15) };

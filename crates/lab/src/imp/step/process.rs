@@ -1,6 +1,6 @@
-//! Child processes for traced calls. One child, the template, starts once and never changes. The template starts
-//! another child for each call, so the memory is the same at the start of each call. If a call kills its process, only
-//! the child for this call ends.
+//! Child processes for traced calls. One child process, the template, starts once and never changes its memory. The
+//! template starts another child for each call, so the memory is the same at the start of each call. If a call kills
+//! its process, only this child process ends.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::imp::fork::end_with;
 
 /// The maximum time that a call may run without progress.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// The maximum time of a call with a trace.
+/// The maximum time of a traced call.
 const CALL: Duration = Duration::from_secs(600);
 /// The pause between two checks of the progress.
 const PAUSE_MS: libc::c_int = 200;
@@ -43,7 +43,7 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// Describes why a process ended that did not complete its work. `status` comes from [`wait`].
+    /// Describes why a process ended before its work was complete. `status` comes from [`wait`].
     pub(super) fn from_status(status: Option<libc::c_int>) -> Self {
         match status {
             Some(status) if libc::WIFSIGNALED(status) => Self::Signal(libc::WTERMSIG(status)),
@@ -53,7 +53,7 @@ impl End {
     }
 }
 
-/// The data that are shared between the template, its parent and its children.
+/// The data that the template, its parent and its children share.
 #[derive(Clone, Copy)]
 struct ProcessNotes {
     order: Order,
@@ -66,20 +66,20 @@ struct ProcessNotes {
 pub(crate) struct Template {
     process: libc::pid_t,
     notes: Shared<ProcessNotes>,
-    /// A socket. The parent of the template sends one byte on the socket for each request. The template sends one byte
-    /// on the socket for each call that has ended.
+    /// A socket. The template's parent sends one byte on the socket for each call that the template must start. The
+    /// template sends one byte on the socket when a call has ended.
     socket: libc::c_int,
 }
 
 impl Template {
-    /// Starts the template. In the process of a call, the function `call` records the call and returns whether the
-    /// recording is complete. The value of `progress` must grow while the function `call` runs. Returns `None` if the
-    /// system refuses to start a process.
+    /// Starts the template. The function `call` runs in the process of each traced call, records the call, and returns
+    /// whether the recording is complete. The value of `progress` must grow while the function `call` runs. Returns
+    /// `None` if the system refuses to start a process.
     pub(crate) fn start(progress: &dyn Fn() -> u64, call: &mut dyn FnMut(Order) -> bool) -> Option<Self> {
         let mut notes = Shared::new(ProcessNotes { order: Order::default(), done: false, end: End::Refused })?;
         let [socket, own] = sockets()?;
-        // SAFETY: `fork` has no precondition. The child has only this thread, and calls only functions that are allowed
-        // after `fork`: system calls, and the function to trace, which may stop forever. The child never returns.
+        // SAFETY: `fork` has no precondition. The child process has only this thread. It calls only system calls, which
+        // are allowed after `fork`, and the traced function, which may hang. The child never returns.
         let (parent, process) = unsafe { (libc::getpid(), libc::fork()) };
         if process == 0 {
             close(socket);
@@ -106,14 +106,14 @@ impl Template {
 impl Drop for Template {
     fn drop(&mut self) {
         close(self.socket);
-        // SAFETY: the process is a child that this value started and has not waited for. The template's children end
-        // together with the template.
+        // SAFETY: this value started the process and has not waited for it yet. The template's children end together
+        // with the template.
         unsafe { libc::kill(self.process, libc::SIGKILL) };
         wait(self.process);
     }
 }
 
-/// Starts a process for each request, until the parent closes the socket or ends.
+/// Starts a process for each request, until the parent closes the socket or the parent ends.
 fn serve(
     notes: &mut Shared<ProcessNotes>,
     socket: libc::c_int,
@@ -190,7 +190,7 @@ fn sockets() -> Option<[libc::c_int; 2]> {
 }
 
 fn close(descriptor: libc::c_int) {
-    // SAFETY: each caller owns the descriptor and does not use the descriptor any more.
+    // SAFETY: each caller owns the descriptor, and does not use it after this call.
     unsafe { libc::close(descriptor) };
 }
 
@@ -200,8 +200,8 @@ fn interrupted() -> bool {
 
 fn send(socket: libc::c_int) -> bool {
     loop {
-        // SAFETY: the byte is readable. If the other process has ended, the flag `MSG_NOSIGNAL` causes an error instead
-        // of a signal.
+        // SAFETY: the byte is readable. If the other process has ended, the flag `MSG_NOSIGNAL` makes `send` return an
+        // error instead of raising a signal.
         let sent = unsafe { libc::send(socket, [1_u8].as_ptr().cast(), 1, libc::MSG_NOSIGNAL) };
         if sent >= 0 || !interrupted() {
             return sent == 1;

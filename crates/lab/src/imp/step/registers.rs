@@ -1,4 +1,5 @@
-//! The registers before an instruction, in the layout in which the kernel saves registers for a signal handler.
+//! The registers before an instruction, in the layout that the kernel uses when it saves registers for a signal
+//! handler.
 
 use std::arch::x86_64::__cpuid_count;
 use std::ffi::c_void;
@@ -8,7 +9,7 @@ use iced_x86::{Register, UsedMemory};
 
 use super::trap::FLAG;
 
-/// Number of words in `uc_mcontext`. The kernel defines the layout of `uc_mcontext`, so the layout is the same in all C
+/// Number of words in `uc_mcontext`. The kernel defines this layout (`uc_mcontext`), so the layout is the same in all C
 /// libraries.
 pub(super) const WORDS: usize = 24;
 pub(super) const RIP: usize = 16;
@@ -16,24 +17,26 @@ pub(super) const FLAGS: usize = 17;
 pub(super) const VECTORS: usize = 23;
 /// The positions of RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI and R8 to R15 in `uc_mcontext`.
 pub(super) const GENERAL: [usize; 16] = [13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7];
-/// Offsets in the area that the kernel writes with XSAVE: the x87 registers, the SSE registers, the kernel's note, and
-/// the header. The first word of the header has a bit for each saved component.
+/// Offsets in the area that the kernel writes with XSAVE: of the x87 registers, the SSE registers, the kernel's
+/// description, and the header. The first word of the header has a bit for each saved component.
 const X87: usize = 32;
 const SSE: usize = 160;
 pub(super) const NOTE: usize = 464;
 const HEADER: usize = 512;
 pub(super) const NOTE_MAGIC: u32 = 0x4650_5853;
 
-/// Data that stay the same during a call: the offsets in the XSAVE area, and the bases of the segments FS and GS.
+/// Values that stay the same during a call: the offsets in the XSAVE area, and the base addresses of the segments FS
+/// and GS.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Layout {
-    /// The offset of each component: upper halves of YMM, masks, upper halves of ZMM, ZMM16 to ZMM31.
+    /// The offsets of four components: upper halves of YMM, mask registers, upper halves of ZMM0 to ZMM15, and ZMM16 to
+    /// ZMM31.
     offsets: [usize; 4],
     fs: u64,
     gs: u64,
 }
 
-/// The XSAVE numbers of the components in [`Layout::offsets`].
+/// The numbers that XSAVE uses for the components in [`Layout::offsets`].
 const YMM: u32 = 2;
 const MASKS: u32 = 5;
 const ZMM: u32 = 6;
@@ -110,8 +113,8 @@ impl Registers<'_> {
     }
 
     /// If the next instruction is a system call, makes this system call and moves the instruction pointer after the
-    /// instruction. Returns whether the function made the system call. Some system calls are left to the program's own
-    /// instruction: calls that start a process, return from a signal handler or change the signal stack.
+    /// instruction. Returns whether the function made the system call. The function does not make system calls that
+    /// start a process, return from a signal handler or change the signal stack. The program itself makes them.
     pub(super) fn make_system_call(&mut self) -> bool {
         const CALL: [u8; 2] = [0x0f, 0x05];
         const LEFT: [i64; 6] = [
@@ -132,8 +135,8 @@ impl Registers<'_> {
             return false;
         }
         let mut result = number;
-        // SAFETY: the program makes this call itself, with the same effect. A system call changes no registers of the
-        // program except RAX, RCX and R11.
+        // SAFETY: the program is about to make the same system call, with the same effect. A system call changes no
+        // registers of the program except RAX, RCX and R11.
         unsafe {
             core::arch::asm!(
                 "syscall", inlateout("rax") result, in("rdi") rdi, in("rsi") rsi, in("rdx") rdx, in("r10") r10,
@@ -180,7 +183,7 @@ impl Registers<'_> {
         self.area(X87 + (number & 7) * 16 + (index & 1) * 8)
     }
 
-    /// Returns the address of element `element` of a memory operand.
+    /// Returns the address of one element of a memory operand.
     pub(crate) fn address(&self, memory: &UsedMemory, element: usize) -> u64 {
         memory.virtual_address(element, |register, element, size| self.value(register, element, size)).unwrap_or(0)
     }
@@ -215,8 +218,8 @@ impl Registers<'_> {
         })
     }
 
-    /// Returns a word of an XSAVE component whose offset is beyond the first 512 bytes. If the processor has not marked
-    /// a component as used, its words are zero.
+    /// Returns a word of an XSAVE component whose offset is beyond the first 512 bytes. If the header has no bit for a
+    /// component, the words of this component are zero.
     fn part(&self, component: u32, offset: usize) -> u64 {
         let bit = 1 << component;
         let room = self.area(NOTE) as u32 == NOTE_MAGIC && self.area(NOTE + 8) & bit != 0;
@@ -228,7 +231,7 @@ impl Registers<'_> {
             return 0;
         }
         // SAFETY: the kernel wrote the XSAVE area and keeps it while the handler runs. The offsets are below 512, or
-        // belong to a component that the kernel's note lists.
+        // belong to a component that the kernel has saved in the area.
         unsafe { self.vectors.add(offset).cast::<u64>().read_unaligned() }
     }
 }

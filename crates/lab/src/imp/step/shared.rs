@@ -1,10 +1,10 @@
-//! Memory that a process shares with the child processes that it starts later.
+//! Memory that a process and its future child processes share.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
-/// Bytes before the first item. The first word is the number of items.
+/// Bytes before the first item. The first word in memory is the number of items.
 const HEADER: usize = 64;
 
 /// A list with a fixed capacity in shared memory. Adding an item never allocates memory or moves the list.
@@ -83,8 +83,8 @@ impl<T: Copy> Deref for Array<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: the mapping begins with the number of items, all of which have been written. Other processes write to
-        // the memory only while this process waits for these other processes.
+        // SAFETY: the mapping begins with the number of items, all of which have been written. While other processes
+        // write to the memory, this process only waits for these processes.
         unsafe { std::slice::from_raw_parts(self.items(), self.memory.base.cast::<usize>().read()) }
     }
 }
@@ -111,7 +111,7 @@ impl<T: Copy> Shared<T> {
         Array::filled(value, 1).map(Self)
     }
 
-    /// Returns a function that reads the value while another process changes it.
+    /// Returns a function that reads the value, even while another process changes the value.
     pub(crate) fn reader(&self) -> impl Fn() -> T + use<T> {
         let (memory, value) = (self.0.memory.clone(), self.0.items());
         move || {

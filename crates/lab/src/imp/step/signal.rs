@@ -14,8 +14,8 @@ const fn bit(signal: i32) -> u64 {
     1 << (signal - 1)
 }
 
-/// Blocks all signals in this process, which exists for a traced call only. If `traps` is true, the processor's trap
-/// signals stay unblocked, because they drive the trace.
+/// Blocks all signals in this process, which exists only for one traced call. If `traps` is true, the signal SIGTRAP
+/// stays unblocked, because single-stepping needs this signal.
 pub(crate) fn block(traps: bool) {
     let kept = if traps { INTERNAL | bit(libc::SIGTRAP) } else { INTERNAL };
     let mask: u64 = !kept;
@@ -25,7 +25,7 @@ pub(crate) fn block(traps: bool) {
     }
 }
 
-/// Returns whether a system call with these arguments changes the signal mask so that signals can arrive again.
+/// Returns whether a system call with these arguments would unblock signals.
 pub(crate) fn unblocks(how: u64, set: u64) -> bool {
     let set = super::bytes(set, 8).next().unwrap_or(0);
     match how as i32 {
@@ -35,7 +35,7 @@ pub(crate) fn unblocks(how: u64, set: u64) -> bool {
     }
 }
 
-/// Returns whether a signal is pending for which a handler would have run, or which would have ended the process.
+/// Returns whether a pending signal would have started a handler or ended the process if signals were not blocked.
 pub(crate) fn waits() -> bool {
     let mut pending = 0_u64;
     // SAFETY: the kernel writes eight bytes to the local variable.

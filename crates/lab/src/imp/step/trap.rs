@@ -1,9 +1,10 @@
 //! Single-stepping: the processor's trap flag raises SIGTRAP before each instruction of a call, and a handler reads the
-//! registers. Single-stepping is the reference for [`super::blocks`], and replaces [`super::blocks`] on systems that
-//! refuse executable memory.
+//! registers. Single-stepping is the reference against which [`super::blocks`] is tested, and replaces
+//! [`super::blocks`] on systems that refuse executable memory.
 //!
-//! The handler neither allocates nor locks. [`Step::step`], which the handler calls, must not allocate or lock either.
-//! Only the process of one traced call uses this module, so the module does not restore signal handlers at the end.
+//! The signal handler neither allocates memory nor takes a lock. [`Step::step`], which the handler calls, must not
+//! allocate memory or take a lock either. This module runs only in the process of a traced call, so it does not restore
+//! signal handlers at the end.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -18,13 +19,14 @@ use super::{Step, Stop};
 
 /// The trap flag in RFLAGS.
 pub(super) const FLAG: u64 = 1 << 8;
-/// The `si_code` of a signal from a trap instruction (`int3`). Such a signal is not a step of single-stepping.
+/// The value of `si_code` in a signal that a trap instruction (`int3`) causes. Single-stepping does not cause such a
+/// signal.
 const SI_KERNEL: c_int = 0x80;
 /// Size in bytes of the handler's stack. The processor's saved state alone takes up to 12 KiB.
 const HANDLER_STACK: usize = 256 << 10;
 
 static CURRENT: AtomicPtr<Window<'static>> = AtomicPtr::new(std::ptr::null_mut());
-/// The thread pointer of the thread that is being single-stepped, or zero if there is no such thread.
+/// The thread pointer of the thread that is single-stepped, or zero if no thread is single-stepped.
 static THREAD: AtomicU64 = AtomicU64::new(0);
 
 struct Window<'w> {
@@ -47,7 +49,7 @@ impl Trap {
         Some(Self { stack: Mapping::new(HANDLER_STACK)? })
     }
 
-    /// Calls the function and passes the registers to `step` before each instruction. This method runs in the process
+    /// Calls the function, and calls `step` with the registers before each instruction. This method runs in the process
     /// of the traced call, and the process ends if the recording ends early.
     pub(crate) fn record(
         &mut self,
@@ -90,16 +92,16 @@ extern "C" fn on_trap(_signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     let window = CURRENT.load(Ordering::SeqCst);
     // SAFETY: the kernel passes both pointers, and both pointers are valid while the handler runs.
     let (code, mut registers) = unsafe { ((*info).si_code, Registers::of_signal(context)) };
-    // The handler checks the thread first, because another thread must not access the window.
+    // The handler first checks the thread, because only the single-stepped thread may access `window`.
     if thread_pointer() != THREAD.load(Ordering::SeqCst) || window.is_null() {
         end();
     }
-    // SAFETY: `record` set the pointer on this thread, and waits for the end of the call that this signal interrupted.
-    // Nothing else uses the window during that time.
+    // SAFETY: `record` has set this pointer in the same thread, and waits until the call that this signal interrupted
+    // ends. No other code uses `window` during that time.
     let window = unsafe { &mut *window };
     registers.layout = window.layout;
     if code == SI_KERNEL || !registers.stepping() {
-        // This trap signal is for a signal handler of the program.
+        // This trap signal is not from single-stepping, but for a signal handler of the program.
         window.step.stop(Stop::Signal);
         end();
     } else if registers.rip() == window.end {
@@ -108,8 +110,8 @@ extern "C" fn on_trap(_signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     } else if registers.rip() == window.last && is_gather(registers.rip()) {
         // An interrupt came between two elements, and the instruction continues with the remaining elements.
     } else {
-        // After a system call, the processor raises the next trap one instruction too late. The handler therefore makes
-        // the system call itself, so that the trace misses no instruction.
+        // After a system call, the processor raises the next trap one instruction too late, so single-stepping would
+        // miss an instruction. The handler therefore makes the system call itself.
         while window.step.step(&registers) {
             window.last = registers.rip();
             if !registers.make_system_call() {

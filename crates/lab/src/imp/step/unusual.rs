@@ -1,4 +1,4 @@
-//! Instructions that the engine cannot copy unchanged. The tests of both engines use these instructions.
+//! Instructions for tests that the engine cannot copy unchanged. The tests of both engines use these instructions.
 
 /// The name of a test case, and code whose argument is the address of [`memory`].
 type Case = (&'static str, fn(u64));
@@ -18,8 +18,8 @@ macro_rules! cases {
     };
 }
 
-/// The bits in the upper half of `rcx` do not matter for instructions with addresses of 32 bits. After a system call,
-/// `rcx` is the address of the next instruction, and `r11` has the flags.
+/// An instruction with 32-bit addresses must ignore the upper half of `rcx`. After a system call, `rcx` is the address
+/// of the next instruction, and `r11` has the flags.
 pub(crate) const CASES: &[Case] = cases! {
     "lods": "addr32 rep lodsb";
     "movs": "addr32 rep movsd", "mov al, [rdi]", "mov al, [rsi]";

@@ -3,8 +3,8 @@ use crate::record::{Controls, Found};
 
 const DELTA: f64 = 1.0;
 
-/// Creates an effect with the usual tolerance. `up_to` is the quantile of the effect. If the effect is a mean, `up_to`
-/// is the share of the calls.
+/// Creates an effect with the usual tolerance. `up_to` is the quantile of the effect. For a mean, `up_to` is the share
+/// of the calls.
 fn effect(name: &str, up_to: f64, lower: f64, upper: f64) -> Effect {
     Effect {
         name: name.to_owned(),
@@ -28,8 +28,8 @@ fn slow(lower: f64, upper: f64) -> Effect {
     effect("99.9 % quantile", 0.999, lower, upper)
 }
 
-/// Creates a pair whose bounds are computed from its effects. If `found` is true, the difference counts as confirmed
-/// too.
+/// Creates a pair whose bounds are computed from its effects. If `found` is true, the pair also states that new data
+/// confirmed the difference.
 fn pair(verdict: Verdict, effects: Vec<Effect>) -> Pair {
     let reach = |tail: bool| {
         let part = effects.iter().filter(|effect| (effect.up_to > 0.95) == tail);
@@ -220,7 +220,8 @@ fn every_form_of_a_sentence_claims_no_more_than_its_numbers() {
     for (case, pair, delta, text) in table {
         let sentence = pair.sentence(delta);
         assert_eq!(sentence, text, "{case}");
-        // For a leak, the interval is beyond the threshold. An interval that contains zero shows no difference.
+        // If the verdict is a leak, the whole interval must be beyond the threshold. An interval that contains zero
+        // shows no difference.
         if let Some((_, shown)) = pair.shown(delta) {
             assert!(!shown.covers(0.0), "{case}");
             let nearest = shown.lower.abs().min(shown.upper.abs());

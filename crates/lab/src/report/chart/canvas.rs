@@ -5,7 +5,7 @@ use super::palette::Ink;
 /// A position: x from the left edge and y from the top edge, in the drawing's units.
 pub(in crate::report) type Point = (f64, f64);
 
-/// The point of a text (start, middle or end) that is placed at the given position.
+/// The part of a text (start, middle or end) that is at the given position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -62,7 +62,7 @@ impl Canvas {
     }
 }
 
-/// Returns at most `most` of the points, at even distances in the list. The result includes the first and the last
+/// Returns at most `most` of the points, at regular intervals in the list. The result includes the first and the last
 /// point.
 pub(super) fn thin<T: Copy>(points: &[T], most: usize) -> Vec<T> {
     if points.len() <= most || most < 2 {
@@ -71,7 +71,7 @@ pub(super) fn thin<T: Copy>(points: &[T], most: usize) -> Vec<T> {
     (0..most).map(|index| points[index * (points.len() - 1) / (most - 1)]).collect()
 }
 
-/// Returns `text`. If the text is wider than about `units`, it is shortened and ends with an ellipsis.
+/// Returns `text`. Returns the text. A text that is wider than about `units` is shortened and ends with an ellipsis.
 pub(super) fn fit(text: &str, units: f64) -> String {
     // An average letter is 7.6 units wide.
     let most = (units / 7.6) as usize;

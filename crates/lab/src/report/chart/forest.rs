@@ -34,8 +34,8 @@ fn draw(canvas: &mut Canvas, frame: &Frame, rows: &[Row]) {
     }
 }
 
-/// Draws, for each pair, the difference in the first statistic of the pair. The first statistic is the mean of the
-/// fastest 90 % if the record has this mean.
+/// Draws the difference between the two classes of each pair, in the pair's first statistic. The first statistic is the
+/// mean of the fastest 90 % if the record has this mean.
 pub(super) fn pairs(pairs: &[&Pair]) -> Option<Canvas> {
     let chosen: Vec<_> =
         pairs.iter().filter_map(|pair| pair.effects.first().map(|effect| (pair, effect))).take(MOST).collect();
@@ -77,10 +77,10 @@ pub(super) fn pairs(pairs: &[&Pair]) -> Option<Canvas> {
     Some(canvas)
 }
 
-/// Draws the rate of each function and size in bytes per second. A bar marks the rate of the yardstick (the reference
-/// function) at the same size.
+/// Draws a rate in bytes per second for each function and each size of inputs. A bar shows the rate of the yardstick
+/// (the reference function) at the same size.
 ///
-/// The scale includes all speeds in `all`, so that a reader can compare the charts of several families of functions.
+/// The scale includes all speeds in `all`, so that a reader can compare the charts of several groups of functions.
 pub(super) fn throughput(speeds: &[&Speed], all: &[Speed]) -> Option<Canvas> {
     let known = |speed: &&Speed| speed.bytes_per_second.estimate > 0.0;
     let chosen: Vec<_> = speeds.iter().copied().filter(known).take(40).collect();

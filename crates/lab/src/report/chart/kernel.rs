@@ -6,8 +6,8 @@ use crate::record::{Class, Histogram};
 /// smooth.
 const POINTS: usize = 60;
 
-/// Returns the range of times for all charts of these classes, which begins at the fastest call and ends somewhat above
-/// the 95 % quantile.
+/// Returns the range of times for all charts of these classes. The range begins at the fastest call and ends slightly
+/// above the 95 % quantile.
 pub(super) fn range(classes: &[Class]) -> Option<(f64, f64)> {
     let shown: Vec<&Class> = classes.iter().filter(|class| total(&class.histogram) > 0.0).collect();
     let low = shown.iter().map(|class| low(class)).fold(f64::INFINITY, f64::min);
@@ -56,8 +56,8 @@ pub(super) fn density(class: &Class, from: f64, to: f64) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Returns the kernel's width by Silverman's rule. The number of measurements in the rule is limited to a thousand.
-/// Otherwise the width could be so small that each step of the clock appears as a peak.
+/// Returns the kernel's width by Silverman's rule. The rule uses at most a thousand as the number of measurements. With
+/// a larger number, the width could be so small that each step of the clock appears as a peak.
 fn width(class: &Class, from: f64, to: f64) -> f64 {
     let spread = match (quantile(class, 0.25), quantile(class, 0.75)) {
         (Some(low), Some(high)) => (high - low) / 1.34,

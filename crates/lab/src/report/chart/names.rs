@@ -24,8 +24,8 @@ pub(super) fn dotted(target: &str) -> String {
     target.split('.').map(slug).collect::<Vec<_>>().join(".")
 }
 
-/// Makes the names of all charts different: if several charts have the same name, the second gets `-2` after its name,
-/// and the third gets `-3`.
+/// Makes the names of all charts different. If several charts have the same name, the second name gets the ending `-2`,
+/// and the third name gets `-3`.
 pub(super) fn make_unique(charts: &mut [Chart]) {
     let mut taken = HashSet::new();
     for chart in charts {

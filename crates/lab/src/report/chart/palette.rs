@@ -1,7 +1,7 @@
-//! The colors of charts, for the light and the dark theme. The colors are those of Okabe and Ito, adjusted for
+//! The colors of charts, for the light and the dark theme. The colors are the palette of Okabe and Ito, with more
 //! contrast. Color-blind readers can distinguish these colors.
 
-/// The name of a color. The theme of the page decides which shade of the color is shown.
+/// The name of a color. The theme of the page determines the shade of the color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::report) enum Ink {
     Text,
@@ -33,7 +33,7 @@ const COLORS: [(Ink, &str, u32, u32); 11] = [
     (Ink::Slate, "slate", 0x8a93a1, 0x7b8594),
 ];
 
-/// The colors for curves that a reader can distinguish only by color, in the order in which charts use the colors.
+/// Colors for curves that differ only in color, in the order in which charts use the colors.
 pub(in crate::report) const SERIES: [Ink; 7] =
     [Ink::Blue, Ink::Vermillion, Ink::Green, Ink::Purple, Ink::Ochre, Ink::Brown, Ink::Sky];
 
@@ -47,8 +47,8 @@ impl Ink {
     }
 }
 
-/// Returns the style sheet with the colors of charts. `root` is the selector of the element that gets the variables:
-/// `:root` in a page, `svg` in a file.
+/// Returns the style sheet with the colors of charts. `root` is the selector of the element on which the style sheet
+/// sets its variables: `:root` in a page, `svg` in a file.
 pub(in crate::report) fn style(root: &str) -> String {
     let list = |pick: fn(&(Ink, &str, u32, u32)) -> u32| -> String {
         COLORS.iter().map(|row| format!("--{}:#{:06x};", row.1, pick(row))).collect()

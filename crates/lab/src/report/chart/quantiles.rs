@@ -39,7 +39,7 @@ pub(super) fn quantiles(pair: &Pair) -> Option<Canvas> {
     Some(canvas)
 }
 
-/// A leak has the color with the most contrast.
+/// A leak is drawn in the color with the most contrast.
 pub(super) fn ink(verdict: Verdict) -> Ink {
     match verdict {
         Verdict::Leak => Ink::Vermillion,
@@ -55,9 +55,9 @@ struct Vertical {
     note: &'static str,
 }
 
-/// Chooses the vertical scale. The scale is linear if all differences have one order of magnitude. Otherwise the scale
-/// is logarithmic beyond the threshold, because with a linear scale the wide bands of the slowest calls would make all
-/// other bands look flat.
+/// Chooses the vertical scale. The scale is linear if all differences have about the same size. Otherwise the scale is
+/// logarithmic beyond the threshold. With a linear scale, the wide bands of the slowest calls would make all other
+/// bands look flat.
 fn vertical(effects: &[(f64, &Effect)]) -> Vertical {
     let finite = |value: f64| if value.is_finite() { value } else { 0.0 };
     let reach = effects.iter().map(|(_, effect)| finite(effect.difference.reach())).fold(0.0, f64::max);

@@ -11,7 +11,7 @@ pub(super) enum Spread {
     Even,
     /// Logarithmic.
     Log,
-    /// Logit, for quantiles: the axis is stretched towards 0 and 1.
+    /// Logit scale for quantiles: the regions near 0 and 1 are stretched.
     Logit,
     /// Nearly linear between minus and plus this value, and nearly logarithmic outside this range.
     Bent(f64),
@@ -73,15 +73,15 @@ impl Scale {
         self.high
     }
 
-    /// Returns the position of a value on the scale, as a number from 0 to 1. The position of a value outside of the
-    /// scale is the nearer end of the scale.
+    /// Returns the position of a value on the scale, as a number from 0 to 1. A value outside of the scale has the
+    /// position of the nearer end.
     pub(super) fn place(&self, value: f64) -> f64 {
         let (low, high) = (self.spread.bend(self.low), self.spread.bend(self.high));
         let place = (self.spread.bend(value) - low) / (high - low);
         if place.is_nan() { 0.5 } else { place.clamp(0.0, 1.0) }
     }
 
-    /// Returns about `wanted` round values within the scale.
+    /// Returns about `wanted` round numbers on the scale.
     pub(super) fn ticks(&self, wanted: usize) -> Vec<f64> {
         match self.spread {
             Spread::Even => even(self.low, self.high, wanted),
@@ -154,7 +154,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Creates a frame that leaves room for the ticks on the left and at the bottom, and for the titles of both axes.
+    /// Creates a frame with space for the ticks on the left and at the bottom, and for the titles of both axes.
     pub(super) fn new(canvas: &Canvas, x: Scale, y: Scale) -> Self {
         Self { left: 56.0, top: 28.0, right: canvas.width - 16.0, bottom: canvas.height - 44.0, x, y }
     }
@@ -185,8 +185,8 @@ impl Frame {
 
     /// Draws the horizontal axis: its ticks and numbers, and the title below the axis.
     pub(super) fn horizontal(&self, canvas: &mut Canvas, title: &str, labels: Labels) {
-        // Ticks are sorted first, because some scales list their ticks from the middle. A label is left out only if it
-        // would overlap the label to its left, or would not fit into the drawing.
+        // Ticks are sorted first, because some scales list their ticks from the middle. A label is not drawn if it
+        // would overlap the label to its left or would not fit into the drawing.
         let mut ticks = self.x.ticks(5);
         ticks.sort_by(f64::total_cmp);
         canvas.line(&[(self.left, self.bottom), (self.right, self.bottom)], Ink::Slate, 1.0);

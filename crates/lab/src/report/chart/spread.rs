@@ -1,5 +1,5 @@
-//! Draws charts of a pair's difference: over the distribution of times, over the evaluations of the data, and over the
-//! time of the measurement.
+//! Draws three charts of the difference between two classes: over the distribution of times, over the evaluations of
+//! the data, and over the time of the measurement.
 
 use super::canvas::{Anchor, Canvas, thin};
 use super::palette::Ink;
@@ -8,7 +8,7 @@ use super::scale::{Frame, Labels, Scale, Spread};
 use crate::record::Pair;
 use crate::report::number;
 
-/// `range` has the shortest and the longest time that the target's other charts show.
+/// `range` contains the shortest time and the longest time in the target's other charts.
 pub(super) fn ecdf(pair: &Pair, range: Option<(f64, f64)>) -> Option<Canvas> {
     let (low, high) = range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     let shown: Vec<_> = pair.ecdf.iter().copied().filter(|point| (low..=high).contains(&point[0])).collect();
@@ -27,8 +27,8 @@ pub(super) fn ecdf(pair: &Pair, range: Option<(f64, f64)>) -> Option<Canvas> {
     Some(canvas)
 }
 
-/// Returns the largest difference in any evaluation of the data and at any time of the measurement. The funnel chart
-/// and the series chart use this value as their common scale, because the page shows the two charts side by side.
+/// Returns the largest difference of all evaluations of the data and of the whole series. The funnel chart and the
+/// series chart use this value as their common scale, because the page shows the two charts side by side.
 fn reach(pair: &Pair, delta: f64) -> f64 {
     let looks = pair.funnel.iter().filter(|look| look.batches > 0).map(|look| look.difference.reach());
     let all = looks.chain(means(pair).into_iter().map(f64::abs));
@@ -131,7 +131,7 @@ pub(super) fn zero(canvas: &mut Canvas, frame: &Frame) {
     canvas.line(&[(frame.left, frame.y(0.0)), (frame.right, frame.y(0.0))], Ink::Slate, 1.2);
 }
 
-/// Shades the differences between −Δ and Δ, which do not count as a leak.
+/// Shades the area between −Δ and Δ. Differences in this area are not a leak.
 pub(super) fn threshold(canvas: &mut Canvas, frame: &Frame, delta: f64) {
     if delta <= 0.0 {
         return;

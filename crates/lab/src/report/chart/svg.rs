@@ -1,5 +1,5 @@
-//! Writes a drawing as SVG. Colors are CSS classes, so the theme of the page determines the colors. Text is written as
-//! text, not as shapes.
+//! Writes a drawing as SVG. Colors are CSS classes, so the theme of the page determines the colors. Text stays text and
+//! is not converted to shapes.
 
 use std::fmt::Write as _;
 
@@ -45,9 +45,9 @@ pub(super) fn file(canvas: &Canvas, title: &str, subtitle: &str) -> String {
     out
 }
 
-/// The margin on the left and on the right of a drawing in its own file.
+/// The left and right margin around a drawing in its own file.
 const SIDE: f64 = 14.0;
-/// The height of the title and subtitle above a drawing in its own file.
+/// The height of the space for title and subtitle above a drawing in its own file.
 const HEAD: f64 = 50.0;
 const STYLE: &str =
     "text{font:12px system-ui,sans-serif;stroke:none}.b{font-weight:600}.m{text-anchor:middle}.e{text-anchor:end}";
@@ -90,8 +90,8 @@ fn draw(out: &mut String, shape: &Shape) {
     };
 }
 
-/// Returns the path data with relative coordinates. The points are rounded to tenths before they are subtracted, so
-/// that rounding errors do not accumulate.
+/// Returns the data of an SVG path with relative coordinates. The points are rounded to tenths before the differences
+/// are computed, so that rounding errors do not accumulate.
 fn path(points: &[Point]) -> String {
     let mut out = String::new();
     let mut last = (0, 0);

@@ -1,4 +1,4 @@
-//! Line charts over the number of calls, the injected delay, the runs, and the rounds.
+//! Line charts of a quantity over the number of calls, the injected delay, the runs, or the rounds.
 
 use super::canvas::{Anchor, Canvas, fit, thin};
 use super::palette::{Ink, SERIES};
@@ -53,7 +53,7 @@ pub(super) fn regression(estimates: &Estimates, [most, highest]: [f64; 2]) -> Op
     Some(canvas)
 }
 
-/// Draws how often a delay was found, by the size of the delay. Each cost of a call has one line.
+/// Draws how often the test found a delay, over the size of the delay. Each cost of a call has one line.
 pub(super) fn power(levels: &[CalibrationLevel]) -> Option<Canvas> {
     let shown: Vec<_> = levels.iter().filter(|level| level.power.len() > 1).take(SERIES.len()).collect();
     let delays =
@@ -128,7 +128,7 @@ pub(super) fn ratios(comparison: &Comparison) -> Option<Canvas> {
     Some(canvas)
 }
 
-/// Draws a rate over several runs. The last run is the run of the record.
+/// Draws a rate over several runs. The last run is the run that the record describes.
 pub(super) fn history(rates: &[(String, Interval)], kind: &str) -> Option<Canvas> {
     if rates.len() < 2 {
         return None;

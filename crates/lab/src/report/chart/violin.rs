@@ -62,7 +62,7 @@ fn violin(canvas: &mut Canvas, frame: &Frame, class: &Class, (middle, half): Poi
     }
 }
 
-/// If there are more than seven classes, only the two classes of the worst pair have a color.
+/// If there are more than seven classes, only the two classes of the pair with the worst result have a color.
 pub(super) fn densities(timing: &Timing, worst: Option<(&str, &str)>) -> Option<Canvas> {
     let (low, high) = kernel::range(&timing.classes)?;
     let few = timing.classes.len() <= SERIES.len();

@@ -11,12 +11,12 @@ use crate::cleanup::Cleanup;
 use crate::imp::child::{self, Usage};
 use crate::watch::Watch;
 
-/// The runner keeps at most this number of bytes, and at most this number of lines, of a failing program's standard
-/// error.
+/// Of a failing program's standard error, the runner keeps at most this number of bytes and at most this number of
+/// lines.
 const TAIL: (u64, usize) = (4096, 8);
 
-/// A program's peak memory counts only if it is larger than the memory of this process (the floor) by at least this
-/// number of bytes. Otherwise the peak memory of the program cannot be distinguished from the floor.
+/// A program's peak memory is valid only if it is larger than the memory of this process, by at least this number of
+/// bytes. Otherwise the measured peak may be the memory of this process.
 const SLACK: u64 = 256 << 10;
 
 /// The measurements of one run.
@@ -28,10 +28,9 @@ pub(crate) struct Seen {
     pub(crate) code: i32,
 }
 
-/// Runs programs. A runner has the file to which the programs write their standard error.
+/// Runs programs. A runner owns the file to which the programs write their standard error.
 pub(crate) struct Runner {
-    // Standard error goes to a file. If standard error were a pipe, a program that fills the pipe would wait for a
-    // reader.
+    // Standard error goes to a file. If standard error were a pipe, a program would block as soon as the pipe is full.
     stderr: File,
     sync: bool,
     /// The time for one run.
@@ -55,15 +54,16 @@ impl Runner {
         let floor = || child::floor().map_err(|source| Error::System { doing: "starting a process", source });
         let before = floor()?;
         let peak = self.prepared(program, true, Some(watch))?.usage.peak;
-        // The floor is measured again, because other threads may have allocated or freed memory during the run.
+        // The code measures the memory of this process again, because other threads may have allocated or freed memory
+        // during the run.
         let floor = before.max(floor()?);
         Ok((peak > floor.saturating_add(SLACK)).then_some(peak))
     }
 
-    /// Runs the program once. Returns the measurements and the largest resident memory in bytes. The resident memory is
-    /// `None` if it is not larger than the memory of this process. This method starts the program by `fork`, which
-    /// takes some tenths of a millisecond longer than the start in [`Runner::run`]. The method is therefore intended
-    /// for programs whose runs take much longer.
+    /// Runs the program once. Returns the measurements and the largest resident memory in bytes. The memory is `None`
+    /// if the program does not use more memory than this process. This method starts the program with `fork`. This
+    /// start takes some tenths of a millisecond longer than the start in [`Runner::run`]. Use this method only for
+    /// programs that run much longer.
     pub(crate) fn whole(&mut self, program: &Program) -> Result<(Seen, Option<u64>), Error> {
         let floor = child::floor().map_err(|source| Error::System { doing: "starting a process", source })?;
         let seen = self.prepared(program, true, None)?;
@@ -144,8 +144,8 @@ impl Runner {
     fn failed(&mut self, command: &Command, status: ExitStatus) -> Error {
         let mut bytes = Vec::new();
         let end = self.stderr.seek(SeekFrom::End(0)).unwrap_or(0);
-        // If a part of standard error cannot be read, the error leaves this part out, because the failure itself is
-        // more important.
+        // If a part of standard error cannot be read, the error does not contain this part, because the failure itself
+        // is more important.
         let _ = self
             .stderr
             .seek(SeekFrom::Start(end.saturating_sub(TAIL.0)))

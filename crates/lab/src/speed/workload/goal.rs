@@ -1,6 +1,7 @@
-//! Goals for the figures of a table, and the comparison of one variant with another variant.
+//! Goals for the figures of a table, and comparisons between two variants.
 //!
-//! The lab computes a ratio for each round, so that a drift between rounds cancels. The median of the ratios counts.
+//! The lab computes a ratio for each round, so that a slow change of speed between rounds does not affect the result.
+//! The median of the ratios counts.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +12,7 @@ use crate::speed::sign;
 
 const MIB: f64 = (1 << 20) as f64;
 const ALL: RangeInclusive<u64> = 0..=u64::MAX;
-/// A verdict names at most this many rows that miss the goal.
+/// The text of a verdict names at most this many rows that miss the goal.
 const SHOWN: usize = 3;
 
 /// A bound for some rows of a table. By default, the bound applies to each operation in the variants of the measured
@@ -47,7 +48,7 @@ impl Goal {
         Self::new(Bound::Times(most, variant))
     }
 
-    /// Creates a goal: the time is at most `most` times the time of the fastest peer.
+    /// Creates a goal: the time is at most `most` times the time of the fastest peer (another program).
     #[must_use]
     pub fn fastest_peer(most: f64) -> Self {
         Self::new(Bound::Fastest(most))
@@ -77,27 +78,27 @@ impl Goal {
         Self::new(Bound::Peak(most))
     }
 
-    /// Creates a goal for each operation whose name contains `part`. Its time may differ by at most the share `within`
-    /// from the time of the operation that has `other` instead of `part` in its name.
+    /// Creates a goal for each operation whose name contains `part`. The time may differ by at most the share `within`
+    /// from the time of another operation, whose name contains `other` instead of `part`.
     #[must_use]
     pub fn alike(within: f64, part: &'static str, other: &'static str) -> Self {
         Self::new(Bound::Alike(within, part, other)).in_part(part)
     }
 
-    /// Applies the goal only to operations whose name contains `part`. The name consists of the workload and the
-    /// operation: `file, seal`.
+    /// Restricts the goal to operations whose name contains `part`. This name consists of the names of the workload and
+    /// of the operation: `file, seal`.
     #[must_use]
     pub fn in_part(self, part: &'static str) -> Self {
         Self { operation: part, ..self }
     }
 
-    /// Applies the goal to variants whose name contains `part`, whatever their role is.
+    /// Restricts the goal to variants whose name contains `part`, and includes limits and peers.
     #[must_use]
     pub fn by(self, part: &'static str) -> Self {
         Self { variant: part, ..self }
     }
 
-    /// Applies the goal to rows whose amount of work lies in this range.
+    /// Restricts the goal to rows whose amount of work lies in this range.
     #[must_use]
     pub fn at(self, amounts: RangeInclusive<u64>) -> Self {
         Self { amounts, ..self }
@@ -109,7 +110,8 @@ impl Goal {
             && self.amounts.contains(&(row.amount as u64))
     }
 
-    /// Returns the figure of a row, or `None` if the row, or the row to compare it with, was not measured.
+    /// Returns the figure that the goal compares for a row. Returns `None` if the row or its reference row was not
+    /// measured.
     fn measured(&self, row: &GenerationRow, rows: &[GenerationRow]) -> Option<f64> {
         row.rate?;
         let named =
@@ -146,8 +148,8 @@ impl Goal {
         }
     }
 
-    /// Returns how close a figure is to the bound. The result is 1 if the figure equals the bound, and larger than 1 if
-    /// the figure misses the bound.
+    /// Returns how close a figure is to the bound of the goal. The result is 1 if the figure equals the bound, and
+    /// larger than 1 if the figure misses the bound.
     fn beyond(&self, figure: f64) -> f64 {
         match self.bound {
             Bound::Rate(least) => least / figure,
@@ -228,8 +230,8 @@ pub fn judge(workload: &str, goals: &[Goal], rows: &[GenerationRow]) -> Vec<Goal
     goals.iter().map(|goal| goal.judge(workload, rows)).collect()
 }
 
-/// Sets, for each row, the ratio of its time to the time of the variant `yardstick` in the same rounds, with a 95 %
-/// interval.
+/// Divides the time of each row by the time of the variant `yardstick` in the same rounds, and stores this ratio with a
+/// 95 % interval.
 pub fn beside(rows: &mut [GenerationRow], yardstick: &str) {
     let yardsticks: Vec<GenerationRow> =
         rows.iter().filter(|row| row.variant == yardstick && has_times(row)).cloned().collect();
@@ -242,7 +244,7 @@ pub fn beside(rows: &mut [GenerationRow], yardstick: &str) {
     }
 }
 
-/// Returns a part of a name without a comma at its start or end.
+/// Returns a part of a name without commas and spaces at its start and end.
 fn bare(part: &str) -> &str {
     part.trim_matches([',', ' '])
 }

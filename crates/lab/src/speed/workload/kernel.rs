@@ -1,8 +1,8 @@
 //! Kernels: functions of this program that are timed alone. The measured time of a kernel does not include the start of
 //! a process.
 //!
-//! Each run of a kernel has its own process. Like any program, the process of a kernel can be restricted to one core.
-//! The memory of a kernel's process does not depend on earlier runs, and its peak memory is the peak of one run.
+//! Each run of a kernel takes place in a new process. Like any program, this process can be restricted to one core. The
+//! memory of this process does not depend on earlier runs, and its peak memory belongs to a single run.
 
 use std::fs::{File, OpenOptions};
 use std::hint::black_box;
@@ -20,11 +20,11 @@ const BLOCK: usize = 1 << 20;
 const NUMBERS: u64 = 1 << 20;
 /// Number of blocks of arithmetic at full scale. One core needs a few seconds for these blocks.
 const BLOCKS: f64 = 2000.0;
-/// Integer operations for each number, as counted in the source.
+/// The number of integer operations for each computed number, as counted in the source.
 const INTEGER: f64 = 10.0;
-/// Floating-point operations for each number, as counted in the source.
+/// The number of floating-point operations for each computed number, as counted in the source.
 const FLOATING: f64 = 6.0;
-/// The expected sum of a block in the kernel for integers. The sum was computed independently in Python.
+/// The expected sum of one block in the integer kernel. A Python program has computed the same sum independently.
 const SUM: u64 = 0x5a6b_f73a_9172_f180;
 
 /// The work of one run of a kernel. The measuring process sends this structure to the kernel's process as JSON.
@@ -58,13 +58,13 @@ pub struct Done {
 /// The reason why a kernel or a measurement failed.
 pub type Trouble = Box<dyn std::error::Error + Send + Sync>;
 
-/// A function that is timed alone and checks its own result.
+/// A function whose time is measured alone, and that checks its own result.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
     /// The name, with dots: `file.write`.
     pub name: &'static str,
-    /// Prepares the work, runs the work, times it and checks its result. The function may use as many threads as
-    /// [`threads`] returns.
+    /// Does the work after a preparation, measures the time of the work and checks the result. The function may use as
+    /// many threads as [`threads`] returns.
     pub run: fn(&Job) -> Result<Done, Trouble>,
 }
 
@@ -80,8 +80,8 @@ pub fn threads() -> usize {
 /// Returns an error if the job has more bytes than the address space.
 pub fn contents_of(job: &Job) -> Result<Vec<u8>, Trouble> {
     let mut bytes = vec![0; usize::try_from(job.bytes)?];
-    // The system maps all pages of a new buffer to one page of zeros. A page gets its own memory when the program
-    // writes to it for the first time.
+    // The system maps all pages of a new buffer to one page of zeros. A page gets its own memory only when the program
+    // first writes to the page.
     black_box(&mut bytes[..]).fill(black_box(0));
     if job.contents == Contents::Random {
         tree::fill(&mut bytes.as_mut_slice(), job.bytes, job.contents, 1)?;
@@ -126,7 +126,7 @@ fn on_all(blocks: u64, work: impl Fn(u64) -> Result<(), Trouble> + Sync) -> Resu
     Ok(begin.elapsed().as_secs_f64())
 }
 
-/// Writes a new file into the system's cache, one block at a time. Each write states the offset of its block. All
+/// Writes a new file into the system's cache, one block at a time. Each write has an explicit offset in the file. All
 /// blocks have the same contents, because the time does not depend on the contents.
 fn file_write(job: &Job) -> Result<Done, Trouble> {
     let mut block = vec![0; BLOCK];
@@ -144,7 +144,7 @@ fn file_write(job: &Job) -> Result<Done, Trouble> {
     Ok(Done { seconds, amount: job.bytes as f64 })
 }
 
-/// Reads a whole file, one block at a time. Each read states the offset of its block.
+/// Reads a whole file, one block at a time. Each read has an explicit offset in the file.
 fn file_read(job: &Job) -> Result<Done, Trouble> {
     let file = File::open(&job.input)?;
     let bytes = file.metadata()?.len();
@@ -170,8 +170,8 @@ fn read_at(file: &File, bytes: &mut [u8], start: u64) -> std::io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, start)
 }
 
-/// A lock that allows only one seek, together with its read or write, at a time. Without positioned I/O, all handles of
-/// a file share one position.
+/// A lock around each seek and the read or write that follows it. Without positioned I/O, all handles of a file share
+/// one position.
 #[cfg(not(unix))]
 static POSITION: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
@@ -205,8 +205,8 @@ fn memory_copy(job: &Job) -> Result<Done, Trouble> {
     Ok(Done { seconds, amount: job.bytes as f64 })
 }
 
-/// Computes the sum of the first [`NUMBERS`] outputs of splitmix64, once for each block. Each number takes ten
-/// operations: an addition, three shifts, three exclusive ors, two multiplications, and the addition to the sum.
+/// For each block, computes the sum of the first [`NUMBERS`] outputs of splitmix64. Each number takes ten operations:
+/// an addition, three shifts, three exclusive ors, two multiplications, and an addition to the sum.
 fn integers(job: &Job) -> Result<Done, Trouble> {
     arithmetic(job, INTEGER, |_| {
         let sum = integer_block(black_box(0));
@@ -225,9 +225,9 @@ fn integer_block(seed: u64) -> u64 {
     sum
 }
 
-/// Computes π as the integral of 4 / (1 + x²) from 0 to 1 with [`NUMBERS`] midpoints, once for each block. Each
-/// midpoint takes six operations: two for x, two for the denominator, a division, and the addition to the sum. There
-/// are eight partial sums, so that no addition has to wait for the addition before.
+/// For each block, computes π as the integral of 4 / (1 + x²) from 0 to 1 with [`NUMBERS`] midpoints. Each midpoint
+/// takes six operations: two for x, two for the denominator, a division, and an addition to the sum. There are eight
+/// partial sums, so that an addition need not wait for the previous addition.
 fn floats(job: &Job) -> Result<Done, Trouble> {
     arithmetic(job, FLOATING, |_| {
         let found = float_block(black_box(1.0 / NUMBERS as f64));

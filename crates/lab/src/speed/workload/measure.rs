@@ -1,8 +1,8 @@
 //! Measures workloads in rounds: in each round, all variants of a workload run once, in random order.
 //!
-//! Before each run, the lab removes the outputs of earlier runs, and the system writes its dirty pages to the disk.
-//! Otherwise the time of a program would include the work for pages that an earlier program wrote. For all variants,
-//! the input is in the page cache.
+//! Before each run, the lab removes the outputs of earlier runs, and the system writes modified pages to the disk.
+//! Without this, the time of a program would include writing the pages of an earlier program. For all variants, the
+//! input is in the page cache.
 
 use std::collections::HashMap;
 use std::fs;
@@ -35,14 +35,13 @@ pub struct Plan {
     pub contents: Vec<Contents>,
     /// The number of rounds. If `None`, the number of rounds depends on the size of each set.
     pub rounds: Option<usize>,
-    /// The names of the peers to measure. If `None`, all peers are measured. The variants of the measured program and
-    /// the limits are always measured.
+    /// The names of the peers to measure. If `None`, all peers are measured. The lab always measures the limits and the
+    /// variants of the measured program.
     pub peers: Option<Vec<String>>,
-    /// Parts of workload names. The lab measures only workloads whose name contains one of these parts. If the list is
+    /// Parts of workload names. The lab measures only workloads whose name contains one of these texts. If the list is
     /// empty, the lab measures all workloads.
     pub only: Vec<String>,
-    /// The arguments with which this program is started to run a kernel. After these arguments, the job follows as
-    /// JSON.
+    /// The first arguments with which this program starts itself to run a kernel. The last argument is the job as JSON.
     pub kernel: Vec<String>,
     /// Whether the lab measures functions in only a few rounds.
     pub quick: bool,
@@ -90,13 +89,12 @@ impl Plan {
         groups
     }
 
-    /// Returns whether a workload or function with this name is measured.
+    /// Returns whether the plan includes a workload or function with this name.
     #[must_use]
     pub fn wants(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|part| name.contains(part.as_str()))
     }
 
-    /// Returns whether this way is measured.
     fn takes(&self, way: &Way) -> bool {
         way.role != Role::Peer
             || self.peers.as_ref().is_none_or(|peers| peers.iter().any(|peer| way.names().any(|name| name == peer)))
@@ -120,13 +118,14 @@ impl Way {
         self.role == Role::Own && self.name.is_empty()
     }
 
-    /// Returns the names of the programs in the name of the way. For example, the name `cp, cat` contains two programs.
+    /// Returns the names of the programs in the name of this way. For example, the name `cp, cat` contains two
+    /// programs.
     fn names(&self) -> impl Iterator<Item = &str> {
         self.name.split(", ").map(|name| name.split(' ').next().unwrap_or_default())
     }
 }
 
-/// Returns the names of all peers of the workloads, each name once.
+/// Returns the names of all peers of the workloads, without duplicates.
 #[must_use]
 pub fn variants(offer: &Offer) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
@@ -147,7 +146,7 @@ pub fn variants(offer: &Offer) -> Vec<String> {
 /// Measures the workloads of `offer` according to `plan`, in the folders of `place`.
 ///
 /// The function calls `show` with the rows of each workload as soon as the rows are known. If `watch` stops the run,
-/// the result contains the rows that are known at this time.
+/// the result contains only the rows that are complete.
 ///
 /// # Errors
 /// Returns an error if a folder of `place` cannot be read or written, or if no process can be started.
@@ -167,7 +166,7 @@ pub fn measure(
     let sets = |set: &Set| SetFacts { name: set.name.to_owned(), what: set.what(), bytes: set.bytes };
     found.sets = plan.sets.iter().map(sets).collect();
     found.notes.extend(plan.sets.iter().filter_map(beyond_cache));
-    // The result has no note for a command line that fails, for example because a program is not installed.
+    // The result has no note from a command line that fails, for example because a program is not installed.
     found.notes.extend(offer.facts.iter().filter_map(|line| place.shell(line).ok()).filter(|fact| !fact.is_empty()));
     let mut bench = Bench {
         plan,
@@ -218,8 +217,8 @@ pub fn measure(
     Ok(found)
 }
 
-/// If a row has more than 100 times, replaces them by five times: the shortest time, the three quartiles and the
-/// longest time. The median stays the same.
+/// If a row has more than 100 times, keeps only five times: the shortest time, the three quartiles and the longest
+/// time. The median stays the same.
 fn brief(row: GenerationRow) -> GenerationRow {
     if row.rounds <= 100 {
         return row;
@@ -236,7 +235,7 @@ struct Bench<'b> {
     random: Random,
     /// The setup lines that have run. A line that failed has its error.
     setups: HashMap<&'static str, Option<String>>,
-    /// The processor on which the variants on one core run.
+    /// The number of the processor that runs all single-core variants.
     processor: Option<usize>,
 }
 
@@ -295,7 +294,7 @@ impl Bench<'_> {
                     }
                     let result = self.run(group, variant, operation, round);
                     if steps.stopped() {
-                        // Ctrl-C may have ended the measured program too early, so its time does not count.
+                        // Ctrl-C may have ended the measured program too early, so the time of this run is discarded.
                         break 'rounds;
                     }
                     if let Err(reason) = result {
@@ -416,7 +415,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Reads and removes the file that a process wrote about its work.
+    /// Reads and removes the file in which a process has reported its work.
     fn result(&self) -> Result<Vec<u8>, Trouble> {
         let result = fs::read(self.place.result())?;
         fs::remove_file(self.place.result())?;
@@ -474,8 +473,8 @@ impl Bench<'_> {
     }
 }
 
-/// Converts a number of nanoseconds, which a program wrote as text, to seconds. If the text is not such a number, the
-/// function returns the text as an error.
+/// Converts nanoseconds to seconds. The input is text that a program wrote. If the text is not a positive whole number,
+/// the function returns the text as an error.
 fn told(result: &[u8]) -> Result<f64, Trouble> {
     let text = String::from_utf8_lossy(result);
     let nanoseconds: Option<u64> = text.trim().parse().ok().filter(|&nanoseconds| nanoseconds > 0);
@@ -498,7 +497,7 @@ fn rows(group: &Group<'_>, variants: &[Variant<'_>]) -> Vec<GenerationRow> {
     rows
 }
 
-/// For each row, sets the ratio of its rate to the first known rate.
+/// For each row, stores its rate divided by the first known rate.
 fn beside_first(rows: &mut [GenerationRow]) {
     let Some(first) = rows.iter().find_map(|row| row.rate) else { return };
     for row in rows {
@@ -509,7 +508,7 @@ fn beside_first(rows: &mut [GenerationRow]) {
 fn row(group: &Group<'_>, variant: &Variant<'_>, index: usize, operation: &str) -> GenerationRow {
     let seen = &variant.seen[index];
     let unit = if group.workload.subject == Subject::Numbers { ("Mop/s", 1e6) } else { ("MiB/s", MIB) };
-    // A program that fails in a later round also has no figure, because it does not do its work reliably.
+    // If a program fails in a later round, its row also has no figures, because the program is not reliable.
     let measured = seen.skipped.is_none() && !seen.seconds.is_empty();
     let rate = |seconds: f64| seen.amount / seconds.max(1e-9) / unit.1;
     let mut rates: Vec<f64> = seen.seconds.iter().copied().map(rate).collect();
@@ -546,7 +545,7 @@ fn row(group: &Group<'_>, variant: &Variant<'_>, index: usize, operation: &str) 
     }
 }
 
-/// Returns whether a program is on the search path. An absolute path counts as installed.
+/// Returns whether a program is on the search path. For an absolute path, the function always returns true.
 fn installed(program: &str) -> bool {
     std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
@@ -554,14 +553,15 @@ fn installed(program: &str) -> bool {
 }
 
 /// Returns the bytes of memory that the system can give to new processes. The number includes caches that the system
-/// can drop.
+/// can free.
 fn memory() -> Option<u64> {
     let info = fs::read_to_string("/proc/meminfo").ok()?;
     let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
 }
 
-/// Returns a note if a set is larger than the page cache. The figures of such a set depend on the disk.
+/// Returns a note if the files for a set do not fit into the page cache. The times for such a set also depend on the
+/// disk.
 fn beyond_cache(set: &Set) -> Option<String> {
     let memory = memory()?;
     // The input and the outputs of both operations are in the cache at the same time.

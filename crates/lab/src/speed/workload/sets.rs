@@ -23,7 +23,7 @@ pub struct Set {
 /// Whether a set is a file or a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// One file. Workloads on bytes in memory use the same size.
+    /// One file. Workloads in memory use a buffer of the same size.
     File,
     /// A folder with the files of [`entries`](super::entries).
     Folder,
@@ -40,7 +40,7 @@ pub struct Files {
     pub large_bytes: u64,
     /// The number of small files.
     pub small: u64,
-    /// The minimum and the maximum number of bytes in a small file.
+    /// The smallest and the largest size of a small file in bytes.
     pub small_bytes: (u64, u64),
     /// The number of small files in a subfolder.
     pub each: u64,
@@ -66,13 +66,13 @@ impl Set {
         Self { rounds: Some(rounds), ..self }
     }
 
-    /// Returns the set with its size multiplied by `scale`; the size is at least one byte.
+    /// Multiplies the size of the set by `scale`. The new size is at least one byte.
     #[must_use]
     pub fn scaled(self, scale: f64) -> Self {
         Self { bytes: ((self.bytes as f64 * scale).round() as u64).max(1), ..self }
     }
 
-    /// Returns whether workloads with this kind of input run on this set.
+    /// Returns whether workloads with this kind of input use this set.
     #[must_use]
     pub fn has(&self, subject: Subject) -> bool {
         match subject {
@@ -82,7 +82,7 @@ impl Set {
         }
     }
 
-    /// Returns the maximum number of bytes on the disk that the workloads of this set need at the same time: the input,
+    /// Returns the maximum number of bytes that the workloads of this set need on the disk at the same time: the input,
     /// the outputs of two operations, and a reserve.
     #[must_use]
     pub fn disk(&self) -> u64 {
@@ -110,7 +110,7 @@ impl Set {
         }
     }
 
-    /// Returns the default number of rounds. Small sets have more rounds, because a round of a small set is short.
+    /// Returns the default number of rounds. Small sets have more rounds, because their rounds are short.
     #[must_use]
     pub fn rounds(&self) -> usize {
         self.rounds.unwrap_or(match self.bytes {
@@ -131,7 +131,7 @@ fn short(value: f64) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Contents {
-    /// Zeros. The zeros are written to the disk, so the files have no holes.
+    /// Zeros. The zeros are really written, so the files are not sparse.
     Zero,
     /// Random bytes that do not repeat.
     Random,

@@ -1,5 +1,5 @@
-//! Writes folders. Like a folder in which a person works, the folder of set E contains a few large files, many small
-//! files, and files of medium size. Names, sizes and contents depend only on the total number of bytes.
+//! Writes folders. The folder of set E resembles a folder in which a person works: it contains a few large files, many
+//! small files, and files of medium size. Names, sizes and contents depend only on the total number of bytes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ const MIB: u64 = 1 << 20;
 const LARGE: u64 = 10;
 /// The number of small files in a folder of [`FULL`] bytes.
 const SMALL: u64 = 10_000;
-/// The minimum and the maximum number of bytes in a small file.
+/// The smallest and the largest size of a small file in bytes.
 const SMALL_BYTES: (u64, u64) = (100, 8_000);
 /// The full size of the folder. A smaller folder has proportionally fewer small files and smaller medium files.
 const FULL: u64 = 10 << 30;
@@ -31,7 +31,7 @@ pub struct Entry {
     pub bytes: u64,
 }
 
-/// Returns the files of a folder that has `bytes` bytes in total.
+/// Returns the files of a folder with `bytes` bytes in total.
 ///
 /// Ten large files have three quarters of the bytes. Small files have 100 to 8000 bytes each, and each subfolder has a
 /// hundred small files. At the full size of 10 GiB, there are ten thousand small files. A smaller folder has
@@ -78,7 +78,6 @@ pub(super) fn words(bytes: u64) -> String {
     )
 }
 
-/// Returns the files of a folder that the numbers in `files` describe.
 pub(super) fn described(files: &Files) -> Vec<Entry> {
     let mut random = Random::new(SEED);
     let (least, most) = files.small_bytes;
@@ -91,7 +90,7 @@ pub(super) fn described(files: &Files) -> Vec<Entry> {
     large.chain(small).collect()
 }
 
-/// Writes files into a folder. Before the call, the folder must contain none of these files.
+/// Writes files into a folder. Before the call, none of these files may exist in the folder.
 pub(super) fn write(folder: &Path, entries: &[Entry], contents: Contents) -> io::Result<()> {
     for (number, entry) in entries.iter().enumerate() {
         let path = folder.join(&entry.name);
@@ -103,7 +102,7 @@ pub(super) fn write(folder: &Path, entries: &[Entry], contents: Contents) -> io:
     Ok(())
 }
 
-/// Writes `bytes` bytes: zeros, or the random stream of `seed`.
+/// Writes `bytes` bytes: either zeros, or random bytes from a generator with the seed `seed`.
 pub(super) fn fill(file: &mut impl Write, bytes: u64, contents: Contents, seed: u64) -> io::Result<()> {
     let mut random = Random::new(seed);
     let mut block = vec![0; BLOCK.min(usize::try_from(bytes).unwrap_or(BLOCK))];

@@ -11,7 +11,7 @@ use crate::cleanup::Cleanup;
 use crate::imp::child;
 
 const BLOCK: usize = 1 << 20;
-/// The passphrase for test data that a run generates. This passphrase protects no other data.
+/// The passphrase for the test data of a run. This passphrase protects no other data.
 const PASSPHRASE: &str = "correct horse battery staple";
 
 /// Two new folders: a folder for data, and a folder for keys. The folder for keys lies in the system's temporary
@@ -27,7 +27,8 @@ pub struct Workplace {
 }
 
 impl Workplace {
-    /// Creates the folder for data in `parent`, and the folder for keys. `program` replaces `{self}` in commands.
+    /// Creates the folder for data in `parent`, and the folder for keys. In commands, the path `program` replaces the
+    /// text `{self}`.
     ///
     /// # Errors
     /// Returns an error if a folder cannot be created, or if a path is not UTF-8. Commands need paths in UTF-8.
@@ -66,8 +67,7 @@ impl Workplace {
         self.data.join("out").join("x")
     }
 
-    /// Returns the path of the file to which a kernel, or the command line of an [`Action::Told`](super::Action::Told),
-    /// writes its result.
+    /// Returns the path of the file for the result of a kernel or of an [`Action::Told`](super::Action::Told).
     #[must_use]
     pub fn result(&self) -> PathBuf {
         self.keys.join("result")
@@ -81,7 +81,7 @@ impl Workplace {
         [("DEADPAN_HOME", keys("home")), ("GNUPGHOME", keys("gnupg")), ("LC_ALL", "C".to_owned())]
     }
 
-    /// Returns a word or a command line after replacing the words in braces, as described at [`Action`](super::Action).
+    /// Replaces the words in braces in a command line, as described at [`Action`](super::Action).
     #[must_use]
     pub fn fill(&self, template: &str, bytes: u64) -> String {
         let text = |path: &Path| path.to_string_lossy().into_owned();
@@ -111,7 +111,7 @@ impl Workplace {
             .fold(text.to_owned(), |text, (path, short)| text.replace(path.as_str(), short))
     }
 
-    /// Returns the bytes that are free on the disk of the folder for data, if the system reports them.
+    /// Returns the number of free bytes on the disk of the folder for data, if the system reports this number.
     #[must_use]
     pub fn free(&self) -> Option<u64> {
         child::free(&self.data)
@@ -142,7 +142,7 @@ impl Workplace {
         Ok(())
     }
 
-    /// Reads the input, so that it is in the system's cache even if earlier programs displaced it.
+    /// Reads the input, so that the system's cache contains the input even if earlier programs have displaced it.
     ///
     /// # Errors
     /// Returns an error if the input cannot be read.
@@ -155,7 +155,7 @@ impl Workplace {
         Ok(())
     }
 
-    /// Runs a line by `sh`, outside of the timing, and returns its output.
+    /// Runs a command line with `sh`, without measuring its time, and returns its output.
     ///
     /// # Errors
     /// Returns an error if the command line fails. The error contains the last line of the command's error messages.
@@ -168,14 +168,14 @@ impl Workplace {
         Err(self.without_paths(said.trim().lines().last().unwrap_or("no message")).into())
     }
 
-    /// Registers a command line that `sh` runs before the folders are removed.
+    /// Registers a command line that `sh` runs before the lab removes the folders.
     pub fn at_the_end(&mut self, line: &str) {
         let (line, environment) = (self.fill(line, 0), self.environment());
         self.cleanups.push(Cleanup::new(move || drop(shell(&line, environment).output())));
     }
 
-    /// Returns whether the output of the second operation is equal to the input. Programs that open archives may put
-    /// their output into an additional folder, so the function skips such folders.
+    /// Returns whether the output of the second operation is equal to the input. Programs that open archives may create
+    /// an additional outer folder, so the function skips such outer folders.
     ///
     /// # Errors
     /// Returns an error if a file or folder cannot be read.
@@ -211,14 +211,14 @@ impl Drop for Workplace {
     }
 }
 
-/// Returns a command that runs a command line by `sh` with these environment variables and an empty standard input.
+/// Returns a command that lets `sh` run a command line, with these environment variables and an empty standard input.
 fn shell(line: &str, environment: [(&'static str, String); 3]) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", line]).envs(environment).stdin(Stdio::null());
     command
 }
 
-/// Creates the folder for keys and, inside this folder, a folder for GnuPG. Only the owner may use these folders.
+/// Creates the folder for keys, and a folder for GnuPG inside it. Only the owner may use these folders.
 fn private(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -232,7 +232,7 @@ fn remove(path: &Path) -> io::Result<()> {
     result.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
-/// Returns all files in a folder and its subfolders. For a file, returns the file itself.
+/// Returns all files in a folder and its subfolders. If the path is a file, returns this path.
 fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);

@@ -18,8 +18,8 @@ pub(crate) enum Part {
     Plain,
     /// The batch is used only for the intervals.
     Dithered,
-    /// The batch is used for the test and for the intervals. A batch with this purpose is a plain batch of a function
-    /// that takes far longer than a step of the clock.
+    /// The batch is used for the test and for the intervals. Such a batch is plain (no delays are subtracted), and
+    /// belongs to a function that takes far longer than a clock step.
     Both,
 }
 
@@ -28,15 +28,15 @@ pub(crate) enum Part {
 pub(crate) struct Cell {
     cuts: Option<Cuts>,
     pub(crate) scores: Vec<Score>,
-    /// The times of the plain batches, if the settings keep these times.
+    /// The times from which no delays are subtracted, if the settings keep these times.
     plain: [Vec<f32>; 2],
-    /// The plain times of the warm-up, relative to the centers of their batches.
+    /// The times of the warm-up without subtracted delays, relative to the centers of their batches.
     warm: [Vec<f32>; 2],
     /// The times for the intervals, in ticks and in the order of measurement.
     pub(crate) ticks: [Vec<f32>; 2],
-    /// The center of each batch in `ticks`. Batches differ in the place of the buffer and in the speed of the machine.
-    /// The statistics use times relative to the center of their batch, so these differences do not matter. Both classes
-    /// have the same center, so the center does not change the difference between the classes.
+    /// The center of each batch in `ticks`. Batches differ in the address of the buffer and in the speed of the
+    /// machine. The statistics use times relative to the center of their batch, so these differences do not matter.
+    /// Both classes have the same center, so the center does not change the difference between the classes.
     centers: Vec<f32>,
     /// The number of pairs in each batch in `ticks`.
     batch: usize,
@@ -63,8 +63,9 @@ impl Cell {
         [a, b]
     }
 
-    /// Ends a batch: the last `pairs` pairs of measurements. Computes the score of the batch if the batch is used for
-    /// the test and there are cut points. If `keep` is false, plain times are discarded.
+    /// Completes a batch, which consists of the last `pairs` pairs of measurements. Computes the score of the batch if
+    /// the batch is used for the test and there are cut points. If `keep` is false, the times of plain batches are
+    /// discarded.
     pub(crate) fn end(&mut self, part: Part, pairs: usize, keep: bool) {
         self.pairs += pairs;
         let times = if part == Part::Plain { &self.plain } else { &self.ticks };

@@ -9,13 +9,13 @@ use crate::random::Random;
 use crate::timing::batch::Order;
 use crate::watch::Watch;
 
-/// A time in seconds. If the time of the run is over and the calls of a batch take longer than this time, the run
-/// measures no more batches. Even the smallest batches take longer only for slow functions.
+/// A time in seconds. If the time of the run is over and a batch takes longer than this number of seconds, the run
+/// measures no more batches. The smallest batches take longer than this time only for slow functions.
 const LONG_BATCH: f64 = 0.06;
 
 /// The number of iterations of the delay loop for both classes in the control with an added delay. After very few
-/// iterations, the end of the loop takes less time than after more iterations. Without these iterations, this effect
-/// would make the added delay several nanoseconds longer.
+/// iterations, the end of the loop takes less time than after more iterations. With fewer iterations, the added delay
+/// would therefore be several nanoseconds longer.
 const CLEAR: u32 = 32;
 
 /// Whether a batch belongs to the comparison or to one of its controls.
@@ -53,8 +53,8 @@ impl Lane {
             let pairs = bench.scale.pairs;
             // The smallest batches belong to slow functions, whose controls must not take most of the time.
             let least = if pairs < 8 { 1 } else { 2 };
-            // Each control gets a part of a batch. Except in small batches, the controls together get less than a third
-            // of the number of pairs that the comparison itself gets.
+            // Each control gets a smaller batch than the comparison. Except for slow functions, the controls together
+            // get less than a third of the number of pairs of the comparison.
             let mut kinds =
                 [(Kind::Main, pairs), (Kind::Same, pairs / 8), (Kind::Delay, pairs / 8), (Kind::Leak, pairs / 16)];
             self.random.shuffle(&mut kinds);
@@ -66,8 +66,9 @@ impl Lane {
         Filled::Full
     }
 
-    /// Takes `pairs` pairs, divided into a plain batch and a dithered batch. If a step of the clock is far shorter than
-    /// the call, a single plain batch is used for the test and for the intervals.
+    /// Takes `pairs` pairs: a plain batch, and a batch from whose times random delays are subtracted (dither). If a
+    /// clock step is far shorter than the call, a single batch without dither is used for the test and for the
+    /// intervals.
     pub(super) fn take(&mut self, bench: &mut Bench<'_>, kind: Kind, pairs: usize) {
         if bench.scale.is_slow() {
             return self.take_part(bench, kind, Part::Both, pairs);

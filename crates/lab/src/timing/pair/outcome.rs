@@ -31,10 +31,10 @@ pub(crate) struct PairOutcome {
     pub(crate) seconds: f64,
     /// The processor time of the measurements in seconds.
     pub(crate) processor_seconds: f64,
-    /// The difference of each statistic, and of the raw mean as the last entry. Each difference has its own 99 %
+    /// The difference of each statistic, followed by the difference of the raw mean. Each difference has its own 99 %
     /// interval.
     pub(crate) single: Vec<Option<Interval>>,
-    /// If the intervals were computed from a repeated measurement, the times in which the difference was found first.
+    /// The times in which the difference was first found, if the intervals come from a repeated measurement.
     pub(crate) earlier: [Vec<f32>; 2],
     /// All times from which the intervals were computed, if the settings keep these times.
     pub(crate) times: [Vec<f32>; 2],
@@ -46,7 +46,7 @@ impl PairOutcome {
         self
     }
 
-    /// For a run that found no difference, derives the verdict again, from the statistics up to the share `up_to` of
+    /// Computes the verdict of a run without a found difference again, from statistics of at most the share `up_to` of
     /// the calls.
     pub(crate) fn rest_on(mut self, up_to: f64) -> Self {
         (self.verdict, self.reason) = judge::verdict(Verdict::NoLeakAbove, String::new(), &self.facts, up_to);
@@ -85,7 +85,7 @@ impl PairOutcome {
             batches: self.batches,
             bound_ns,
             bound_up_to: self.bound_up_to,
-            // The second bound also covers the calls of the first bound.
+            // The second bound must not be smaller than the first bound.
             tail_bound_ns: tail_bound_ns.max(bound_ns),
             effects: self.facts.effects,
             raw_mean: self.facts.raw_mean,

@@ -71,7 +71,7 @@ fn both_engines_record_the_standard_library_alike() {
         let caught = std::panic::catch_unwind(|| std::panic::resume_unwind(Box::new(input[0])));
         black_box(caught.is_err());
     });
-    // The path of code that reads the time depends on the time itself.
+    // Code that reads the time takes a path that depends on the time.
     let clock = || both(&[3; 4], &mut |_| sink(Instant::now())).map(|recording| recording.log);
     assert!((0..20).map(|_| clock()).any(|[blocks, trap]| blocks == trap), "clock");
     use sha2::Digest;

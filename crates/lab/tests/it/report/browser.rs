@@ -39,10 +39,10 @@ pub struct Widths {
     pub scroll: u32,
     /// The smallest font size of the visible text in charts.
     pub smallest_letters: f64,
-    /// The number of tables that a reader can scroll sideways, and above which a visible line mentions this.
+    /// The number of tables that a reader can scroll sideways and that have a visible line about scrolling above them.
     pub scrolling: usize,
     /// The number of tables that are wider than their box and have no shadow. In a narrow window, tables that are wider
-    /// than their box and have no line about scrolling are counted too.
+    /// than their box but have no line about scrolling are counted too.
     pub cut: usize,
 }
 

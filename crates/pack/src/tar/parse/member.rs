@@ -91,8 +91,9 @@ impl Parser {
         }
     }
 
-    /// Checks the path and the target of an entry, and removes the root's name and superfluous slashes. An inner error
-    /// means that only the entry is refused. An outer error means that the whole archive is refused.
+    /// Checks the path and the target of an entry, and removes the root's name and superfluous slashes. An error in the
+    /// inner `Result` means that only the entry is refused. An error in the outer `Result` means that the whole archive
+    /// is refused.
     fn place(&mut self, member: &mut Member, target: Vec<u8>) -> Result<Result<(), Flaw>, Error> {
         let entry = &mut member.entry;
         let under = |root: &Option<Vec<u8>>, path: &[u8]| -> Result<Vec<u8>, Error> {
@@ -148,7 +149,7 @@ impl Parser {
             return Ok(None);
         };
         let entry = &mut member.entry;
-        // Of this block, `self.offset` includes only the bytes that earlier calls collected.
+        // `self.offset` includes only those bytes of this block that earlier calls collected.
         entry.content = self.offset - self.offset % block::BLOCK + crate::block::BLOCK;
         let map = pieces.map(0, entry.stored, entry.size)?;
         if entry.size > LARGEST {

@@ -2,7 +2,7 @@
 
 use super::{file, folder, hard_link, header, pax, symlink};
 
-/// An entry, in the archive and in the index.
+/// An entry: its blocks in the archive, and its fields in the index.
 #[derive(Clone)]
 pub struct Entry {
     /// The entry's blocks in the archive.

@@ -1,5 +1,5 @@
-//! A slow and simple writer of packs, written from docs/format-pack.md. This writer uses only the types of entries from
-//! the crate.
+//! A slow and simple writer of packs, written from docs/format-pack.md. From the crate, this writer uses only the types
+//! that describe entries.
 
 // Each test program uses only a part of this module.
 #![allow(dead_code)]
@@ -52,8 +52,8 @@ pub struct Part {
     pub bytes: Vec<u8>,
 }
 
-/// Returns a pack with the given number of entries in each part. With `inside`, complete parts are written into the
-/// archive.
+/// Returns a pack with the given number of entries in each part. If `inside` is set, complete parts of the index are
+/// written into the archive.
 pub fn pack(items: &[Item], counts: &[usize], inside: bool) -> (Vec<u8>, Vec<Entry>) {
     let (archive, parts, entries) = archive(items, counts, inside);
     (with_index(archive, &parts), entries)

@@ -51,7 +51,7 @@ fn add(folder: &Path, inner: &Path, nanoseconds: bool, found: &mut BTreeMap<Vec<
         String::new()
     };
     let nanoseconds_there = if nanoseconds { metadata.mtime_nsec() } else { 0 };
-    // The link count of a folder includes its subfolders on some file systems only.
+    // On some file systems only, the link count of a folder includes its subfolders.
     let links = if metadata.is_dir() { 0 } else { metadata.nlink() };
     let facts = format!("{:o} {}.{nanoseconds_there:09} {links} {content}", metadata.mode(), metadata.mtime());
     found.insert(inner.as_os_str().as_bytes().to_vec(), facts);

@@ -51,7 +51,7 @@ pub fn unpad(row: &Row, block: &[u8; SIZE]) -> (usize, Choice) {
     let bad = u32::from(_mm_cmpneq_epi8_mask(text, wanted)) & !i32::from(row.unchecked).cast_unsigned();
     let marks = u32::from(_mm_cmpeq_epi8_mask(text, splat(row.mark)));
     let good = (bad | (1 << SIZE)).trailing_zeros();
-    // In a row without a mark, `row.mark` is zero, so `marked` is zero.
+    // If the scheme has no mark, `row.mark` is zero, so `marked` is zero.
     let marked = ((marks << (31 - good)) >> 31) & u32::from(row.mark >> 7);
     verdict(row, u64::from(good), u64::from(marked), last_byte)
 }

@@ -1,9 +1,9 @@
-//! Pictures that resemble photographs to the methods that look for hidden data.
+//! Pictures with the properties of photographs on which the methods for finding hidden data depend.
 //!
-//! A scene of overlapping objects with texture passes through a lens, a sensor with noise and a color filter, and the
-//! camera's processing. Half of the pictures are also compressed with JPEG. Therefore the samples have the properties
-//! that the methods depend on: similar neighbors, sharp edges, and noise that depends on brightness and is similar in
-//! neighbors. Some pictures have white areas, and some histograms have gaps.
+//! The objects of a scene overlap and have texture, and the light passes through a lens, a color filter, a sensor with
+//! noise, and the camera's processing. Half of the pictures are also compressed with JPEG. Therefore the samples have
+//! the properties that the methods depend on: similar neighbors, sharp edges, and noise that depends on brightness and
+//! is similar in neighbors. Some pictures have white areas, and some histograms have gaps.
 //!
 //! A seed gives the same picture on every machine that has IEEE numbers and the same mathematical functions.
 
@@ -19,7 +19,7 @@ use random::Random;
 pub struct Camera {
     /// The picture has one channel.
     pub gray: bool,
-    /// The standard deviation of the noise at middle brightness, in steps of a sample.
+    /// The standard deviation of the noise at middle brightness, as a difference between sample values.
     pub noise: f32,
     /// The sensor has a Bayer filter, so two of three samples of a pixel are interpolated.
     pub bayer: bool,
@@ -89,13 +89,14 @@ pub fn photograph(width: u32, height: u32, seed: u64) -> Pixels {
 
 /// Adds the noise of a sensor to the light of one sample: a constant amount, and an amount that grows with the light.
 fn expose(light: f32, noise: f32, random: &mut Random) -> f32 {
-    // One step of a sample is about this much light at middle brightness.
+    // At middle brightness, a difference of 1 between samples is about this much light.
     const STEP: f32 = 1.0 / 150.0;
     let deviation = noise * STEP * (0.2 + 1.2 * light.max(0.0)).sqrt();
     (light + deviation * random.normal()).clamp(0.0, 1.0)
 }
 
-/// Keeps one color of each pixel, as a Bayer filter does, and interpolates the other two from its neighbors.
+/// Keeps one color of each pixel, as a Bayer filter does, and interpolates the two other colors from neighboring
+/// pixels.
 fn demosaic(planes: &[Vec<f32>; 3], width: usize) -> [Vec<f32>; 3] {
     let height = planes[0].len() / width;
     // Even rows alternate between green and red, and odd rows between blue and green.

@@ -22,7 +22,7 @@ pub enum Colors {
     Ycck,
 }
 
-/// The needed data from the segments before the first scan's data.
+/// The data that the decoder needs from the segments before the first scan's data.
 pub struct Segments {
     pub width: u16,
     pub height: u16,

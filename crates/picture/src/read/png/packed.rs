@@ -12,12 +12,12 @@ use crate::Channels;
 use crate::write::png_code::{Code, LONGEST, SYMBOLS, codes};
 use crate::write::rows_of_band;
 
-/// The number of bands that are decoded side by side. The tables of this number of bands fit into the fastest cache of
+/// The number of bands that are decoded side by side. The tables for this number of bands fit into the fastest cache of
 /// a CPU core.
 const LANES: usize = 2;
 /// The symbol that ends a block.
 const END: usize = 256;
-/// The maximum number of bytes that a decoding step may write beyond the end of a band.
+/// The maximum number of bytes that the decoder may write beyond the end of a band.
 const SLACK: usize = 17;
 /// The number of zeros after the contents of a chunk. Bits are read in whole words, up to two words beyond the last
 /// code.
@@ -147,7 +147,7 @@ fn step<const N: usize>(lanes: &mut [Lane<'_>; N]) -> Option<()> {
     let mut bits = lanes.each_ref().map(|lane| lane.bits);
     let (mut entries, mut sums) = ([0_u32; N], [0_u32; N]);
     let tables = lanes.each_ref().map(|lane| lane.table);
-    // A decoding step may write two bytes for each code, so it may write beyond the end of a band, where unused bytes
+    // The decoder may write two bytes for each code, so it may write beyond the end of a band, where unused bytes
     // follow.
     let mut rooms =
         lanes.each_mut().map(|lane| lane.rows.get_mut(lane.to..).and_then(<[u8]>::first_chunk_mut::<SLACK>));
@@ -348,7 +348,7 @@ mod tests {
         file
     }
 
-    /// Similar rows, with runs and noise of `bits` bits.
+    /// Returns similar rows, with repetitions and with noise of `bits` bits.
     fn pixels(width: u32, height: u32, channels: Channels, bits: u32) -> Pixels {
         let length = width as usize * height as usize * channels.count();
         let row = width * channels.count() as u32;

@@ -1,5 +1,5 @@
-//! Reads PNG without compression, a form in which templates can be written. The rows are only copied, which is several
-//! times as fast as a decoder.
+//! Reads PNG without compression, a form in which templates can be written. The rows are only copied, so this function
+//! is several times as fast as a decoder.
 
 use std::io::Read;
 

@@ -2,8 +2,8 @@
 //!
 //! The crate `image-webp` also reads lossless pictures, but takes 31 ns for a pixel of noise (noise occurs in carriers
 //! that another program wrote again), and keeps all pixels with four bytes for each pixel. This decoder reads row by
-//! row. So decoding the first rows costs little, and besides the result, this decoder needs memory only for a million
-//! pixels.
+//! row. So decoding the first rows takes little time, and besides the result, this decoder needs memory only for a
+//! million pixels.
 
 mod bits;
 mod codes;
@@ -62,7 +62,7 @@ pub struct Rows {
 /// The maximum distance of a reference, in pixels.
 const REACH: usize = 1 << 20;
 
-/// The 120 distances that have short codes, as columns to the left and rows up.
+/// The 120 distances that have short codes: the columns to the left and the rows up.
 #[rustfmt::skip]
 const NEAR: [(i8, i8); 120] = [
     (0, 1), (1, 0), (1, 1), (-1, 1), (0, 2), (2, 0), (1, 2), (-1, 2), (2, 1), (-2, 1), (2, 2), (-2, 2),
@@ -92,15 +92,15 @@ pub fn decode(
     if bits.is_over() && !matches!(result, Err(Fault::Read(_) | Fault::Memory(_))) { Err(Fault::Cut) } else { result }
 }
 
-/// Returns the bytes of the pixels that are kept for references while the first `rows` rows are decoded, if the picture
-/// has no palette.
+/// Returns the number of bytes for the earlier pixels that are kept for references while the first `rows` rows are
+/// decoded, if the picture has no palette.
 pub fn window(width: u32, height: u32, rows: u32) -> u64 {
     let (width, height) = (width as usize, height as usize);
     4 * (kept(width, height, height.min(rows as usize)) * width) as u64
 }
 
-/// Returns how many rows are kept for references. If only a few rows are decoded, it is enough to keep these rows and
-/// the rows of one longest copy.
+/// Returns how many rows must stay in memory for references. If only a few rows are decoded, it is enough to keep these
+/// rows and the rows that a copy of the maximum length can fill.
 fn kept(width: usize, height: usize, rows: usize) -> usize {
     height.min(REACH.div_ceil(width)).min(rows + LONGEST_COPY.div_ceil(width))
 }
@@ -146,8 +146,8 @@ fn frame(
     Ok(Rows { samples, opaque: alpha >> 24 == 255 })
 }
 
-/// Writes the samples of a row, after `last` has transformed each pixel. Returns the bits that the alpha values of all
-/// pixels of the row have in common, in the upper 8 bits.
+/// Writes the samples of a row, after `last` has transformed each pixel. Returns the bitwise AND of the alpha values of
+/// all pixels in the row, in the upper 8 bits.
 fn unpack(row: &[u32], samples: &mut [u8], last: impl Fn(u32) -> u32) -> u32 {
     let mut alpha = u32::MAX;
     let mut rgb = |pixel: u32| {
@@ -269,7 +269,7 @@ impl Codes {
             }
             let pixels = u64::from(*squares) << (2 * tiles.bits);
             // The entry counted squares. From now on, the entry is the new number of the group, because unused groups
-            // are left out.
+            // get no number.
             *squares = groups.len() as u32;
             groups.push(Group::read(bits, colors, pixels, &mut scratch, memory)?);
         }
@@ -344,7 +344,7 @@ fn codes_at<'a>(
 }
 
 /// Decodes literals into `pixels` while the buffer has enough bits. Returns the number of decoded pixels, and the
-/// symbol that is not a literal, if there is one.
+/// symbol that ended the decoding, if that symbol is not a literal.
 fn literals(ahead: &mut Ahead, buffer: &[u8], group: &Group, pixels: &mut [u32]) -> (usize, Option<u32>) {
     match (&group.noise, group.alpha.only()) {
         (Some(noise), alpha) => {
@@ -365,8 +365,8 @@ fn literals(ahead: &mut Ahead, buffer: &[u8], group: &Group, pixels: &mut [u32])
     }
 }
 
-/// Decodes pixels into `pixels` in pairs, until a pixel is rare in noise. A single last pixel stays unfilled. Returns
-/// the number of filled pixels.
+/// Decodes pixels into `pixels` in pairs, until a pixel has a code that is rare in noise. A single last pixel stays
+/// unfilled. Returns the number of filled pixels.
 fn noisy(bits: &mut Ahead, buffer: &[u8], noise: &Noise, pixels: &mut [u32]) -> usize {
     const { assert!(2 * Noise::LONGEST <= 56, "one refill is enough for two pixels") };
     let mut ahead = *bits;
@@ -447,7 +447,7 @@ fn number(ahead: &mut Ahead, prefix: u32) -> usize {
 /// The maximum number of earlier pixels in one copy.
 const LONGEST_COPY: usize = 4096;
 
-/// The pixels that references can reach: a ring of whole rows. Each row is passed to the caller before it is
+/// The pixels that references can reach, in a ring buffer of whole rows. Each row is passed to the caller before it is
 /// overwritten.
 struct Window<'c> {
     pixels: Vec<u32>,
@@ -512,13 +512,13 @@ impl<'c> Window<'c> {
         }
         let end = self.pixels.len();
         while length > 0 {
-            // At the end of the ring, this call continues at its beginning.
+            // At the end of the ring buffer, this call continues at the buffer's beginning.
             self.take(0);
             let to = self.at;
             let from = if distance <= to { to - distance } else { end + to - distance };
             let now = length.min(end - to.max(from));
             if from < to && to - from < now {
-                // The copy overlaps its source, so it repeats its own first pixels.
+                // The copied pixels overlap their source, so they repeat.
                 (0..now).for_each(|at| self.pixels[to + at] = self.pixels[from + at])
             } else {
                 self.pixels.copy_within(from..from + now, to)
@@ -535,7 +535,7 @@ impl<'c> Window<'c> {
     }
 }
 
-/// Colors of earlier pixels, at places that a hash of the color chooses.
+/// Colors of earlier pixels, each in the entry that a hash of the color chooses.
 struct Cache {
     colors: Vec<u32>,
     shift: u32,
@@ -555,8 +555,8 @@ impl Cache {
             pixels.iter().for_each(|color| self.colors[place(*color)] = *color);
             return;
         }
-        // If several colors have the same place, only the last color stays. So the pixels are read backwards until
-        // every place has a color.
+        // If several colors have the same entry, only the last color stays in it. So the pixels are read backwards
+        // until every entry has a color.
         let (mut known, mut left) = (vec![false; self.colors.len()], self.colors.len());
         for &color in pixels.iter().rev() {
             let place = place(color);

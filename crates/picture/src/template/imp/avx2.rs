@@ -170,7 +170,7 @@ fn both([first, second]: Halves) -> [__m256i; 4] {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn pick(blocks: &[__m256i; 4], at: __m256i) -> __m256i {
-    // The highest bit of each byte selects: first bit 4 of the place, then bit 5.
+    // The highest bit of each byte selects a vector: first by bit 4 of the place, then by bit 5.
     let (odd, high) = (_mm256_slli_epi16::<3>(at), _mm256_slli_epi16::<2>(at));
     let [first, second, third, fourth] = blocks.map(|block| _mm256_shuffle_epi8(block, at));
     let (low_half, high_half) = (_mm256_blendv_epi8(first, second, odd), _mm256_blendv_epi8(third, fourth, odd));

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use super::super::places::Permutation;
 use super::{Choice, Cost, Course, LINE, Line, Table, Values, Ways};
 
-/// For each number of bits: a permutation that copies the 8 bytes from byte `bits · q` on to word `q`.
+/// For each number of bits: a permutation that copies the 8 bytes that begin at byte `bits · q` to word `q`.
 static SPREAD: [Line; 4] = {
     let mut spread = [[0; LINE]; 4];
     let mut at = 0;

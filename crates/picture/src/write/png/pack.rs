@@ -1,4 +1,5 @@
-//! Writes one deflate block with its own codes. Runs of zeros become matches. Other repetitions are not compressed.
+//! Writes one deflate block with its own codes. Runs of zeros become matches. Repetitions other than runs of zeros are
+//! not compressed.
 
 use super::code::{self, Code, LONGEST, SYMBOLS};
 
@@ -73,7 +74,7 @@ trait Symbols {
     fn literals(&mut self, word: [u8; 8]);
     /// Takes one literal.
     fn literal(&mut self, byte: u8);
-    /// Takes a match that repeats the previous byte.
+    /// Receives a match that repeats the previous byte.
     fn run(&mut self, length: usize);
 }
 
@@ -180,10 +181,10 @@ impl Symbols for Emit<'_, '_> {
 /// Writes bits, the lowest first.
 struct BitWriter<'a> {
     out: &'a mut [u8],
-    /// The offset in `out` for the waiting bits.
+    /// The offset in `out` for the bits that are not written yet.
     at: usize,
     waiting: u64,
-    /// The number of waiting bits. After `flush`, fewer than 8 bits wait.
+    /// The number of waiting bits. After `flush`, fewer than 8 bits are not written.
     count: u32,
 }
 

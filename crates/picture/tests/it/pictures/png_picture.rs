@@ -99,7 +99,7 @@ impl PngPicture {
 
     /// Returns all passes, row by row, with filter type 0 before each row.
     fn rows(self) -> Vec<u8> {
-        // The first column, the first row, and the steps of each pass.
+        // The first column, the first row, and the column and row distances of each pass.
         const ADAM7: [(u32, u32, u32, u32); 7] =
             [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)];
         const WHOLE: [(u32, u32, u32, u32); 1] = [(0, 0, 1, 1)];

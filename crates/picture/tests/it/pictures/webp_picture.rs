@@ -55,7 +55,7 @@ impl WebPBits {
     /// bytes.
     fn push_constant(&mut self, length: u32) {
         const ORDER: [u32; 15] = [17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11];
-        // Only this length occurs, so it takes no bits for each symbol.
+        // All codes have this length, so each symbol's length takes no bits.
         self.push(11 << 1, 5);
         ORDER.iter().for_each(|each| self.push(u32::from(*each == length), 3));
         self.push(0b1011, 4);

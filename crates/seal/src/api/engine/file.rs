@@ -22,7 +22,7 @@ use crate::{Error, Work};
 const LONGEST_BATCH: u64 = 128;
 /// The number of batches for each worker. With several batches, all workers finish at about the same time.
 const BATCHES: u64 = 8;
-/// The number of bytes below which a second thread costs more time than it saves.
+/// If there are fewer bytes than this number, a second thread costs more time than it saves.
 const WORTH_A_THREAD: u64 = 4 << 20;
 
 /// The state that all workers share.
@@ -68,8 +68,8 @@ impl<'a> Shift<'a> {
         (begin < self.end.load(Ordering::Relaxed)).then_some(begin..end)
     }
 
-    /// Runs one worker: calls `each` for every segment of every batch that the worker takes. Ends when no batch is
-    /// left, or after an earlier segment failed.
+    /// Runs one worker: calls `each` for every segment of every batch that the worker takes. The worker stops if no
+    /// batch is left, or if an earlier segment failed.
     fn run(&self, mut each: impl FnMut(u64, Edge) -> Result<(), Error>) {
         while let Some(batch) = self.take() {
             let (first, end) = (batch.start, batch.end);

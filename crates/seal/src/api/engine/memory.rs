@@ -1,4 +1,4 @@
-//! Sealing and opening from memory to memory. Input and output need no system calls, so workers simply take segments in
+//! Sealing and opening from memory to memory. Input and output need no system calls, so workers take the segments in
 //! order. Each worker clears the memory for its own results, so that this memory stays in the cache nearest to the
 //! worker's core.
 
@@ -52,7 +52,7 @@ pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -
     };
     let each = |cipher: &mut P::Cipher<'_>, segment, piece: Piece<'_>| open(cipher, segment, piece.clear());
     let mut result = run(segments, pieces, &Work::default(), || payload.cipher(), each);
-    // An empty last segment has no piece of the output, so it is opened here.
+    // An empty last segment has no part of the output, so the segment is opened here.
     let last = segments.count() - 1;
     if result.is_ok() && segments.data_in(last) == 0 {
         result = open(&mut payload.cipher(), last, &mut []);
@@ -65,7 +65,7 @@ pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -
     result
 }
 
-/// Seals all of `data` into `sealed`, which is as long as the segments.
+/// Seals all of `data` into `sealed`, whose length is the total length of the segments.
 pub(crate) fn seal_into(payload: &impl Payload, data: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<(), Error> {
     let segments = payload.segments_for(data.len() as u64)?;
     huge::advise(sealed);
@@ -80,8 +80,8 @@ pub(crate) fn seal_into(payload: &impl Payload, data: &[u8], sealed: &mut [u8], 
     )
 }
 
-/// Opens all segments into `data`, which is as long as the data of the segments. The segments begin at `begin` in
-/// `input`. Each segment is read once into a copy, and opened from that copy, so the input may change meanwhile. Bytes
+/// Opens all segments into `data`, whose length is the total length of the segments' data. The segments begin at
+/// `begin` in `input`. Each segment is copied once, and the copy is opened, so the input may change meanwhile. Bytes
 /// that `input.bytes_at` returns are not copied. After an error, `data` contains none of the opened data.
 pub(crate) fn open_into(
     payload: &impl Payload,
@@ -107,15 +107,15 @@ pub(crate) fn open_into(
         };
         SegmentCipher::open(cipher, segment, segments.is_last(segment), sealed, data)
     };
-    // An empty last segment has no data, but `run` needs a piece for each segment.
+    // An empty last segment has no data, but `run` needs an item for each segment, even an empty item.
     let (full, empty): (_, &mut [u8]) = (data.chunks_mut(shape.data()), &mut []);
     let last = (segments.data_in(segments.count() - 1) == 0).then_some(empty);
     run(segments, full.chain(last), work, || (payload.cipher(), Vec::new()), open).inspect_err(|_| data.wipe())
 }
 
-/// Calls `each` for every piece, on several threads. Each thread has a state, which `state` makes. If several segments
-/// fail, the failure of the first segment is reported. Workers take pieces in order, so all pieces before a failed
-/// piece are done or in progress.
+/// Calls `each` for every item of `pieces`, on several threads. Each thread has its own state, which `state` returns.
+/// If several segments fail, the failure of the first segment is reported. Workers take the items in order, so all
+/// items before a failed item are complete or in progress.
 fn run<S, T: Send>(
     segments: Segments,
     pieces: impl Iterator<Item = T> + Send,

@@ -1,4 +1,4 @@
-//! Seals and opens a stream to a stream, in order.
+//! Seals or opens an input stream, and writes the result to an output stream, in order.
 
 mod input;
 mod output;
@@ -22,7 +22,6 @@ fn per_unit(payload: &impl Payload) -> usize {
     (UNIT / payload.shape().sealed).max(1)
 }
 
-/// Returns the number of bytes in a unit of plain data.
 pub(crate) fn data_unit(payload: &impl Payload) -> usize {
     per_unit(payload) * payload.shape().data()
 }
@@ -39,7 +38,7 @@ pub(crate) struct Passed<I, S> {
     pub(crate) output: S,
 }
 
-/// Seals all of `input`. Each unit of the input has [`data_unit`] bytes.
+/// Seals all of `input`. A unit of the input is [`data_unit`] bytes long.
 pub(crate) fn seal<I: Input, S: Drain>(
     payload: &impl Payload,
     input: I,
@@ -67,7 +66,7 @@ pub(crate) fn seal<I: Input, S: Drain>(
     })
 }
 
-/// Opens all of `input`. Each unit of the input has [`sealed_unit`] bytes.
+/// Opens all of `input`. A unit of the input is [`sealed_unit`] bytes long.
 pub(crate) fn open<I: Input, S: Drain>(
     payload: &impl Payload,
     input: I,
@@ -97,9 +96,9 @@ pub(crate) fn open<I: Input, S: Drain>(
     })
 }
 
-/// Takes units from the input, calls `each` for them on several threads, and writes the results in order. `each` gets a
-/// unit and a buffer for the result. `each` stores the length of the result through its last argument, even if `each`
-/// fails. `each` returns the number of bytes of data in the unit.
+/// Takes units from the input, calls `each` for each unit on several threads, and writes the results in order. `each`
+/// gets a unit and a buffer for the result. Even if `each` fails, it stores the length of the result through its last
+/// argument. `each` returns the number of bytes of data in the unit.
 fn run<P: Payload, I: Input, S: Drain>(
     payload: &P,
     input: I,

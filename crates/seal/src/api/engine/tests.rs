@@ -46,7 +46,7 @@ fn work(threads: usize) -> Work<'static> {
     Work { threads, ..Work::default() }
 }
 
-/// A reader and writer that moves at most a given number of bytes at a time.
+/// A reader and writer that reads or writes at most a given number of bytes in each call.
 struct Slow<T>(T, usize);
 
 impl<R: Read> Read for Slow<R> {
@@ -71,8 +71,8 @@ fn opened(sealed: &[u8]) -> Result<(Opened, &[u8]), Error> {
     Ok((opened, payload))
 }
 
-/// Returns the result of a job that must end by itself. If the job hangs, the test fails after ten minutes, and the job
-/// keeps running.
+/// Returns the result of a job. The job must end without help. If the job hangs, the test fails after ten minutes, and
+/// the job keeps running.
 fn that_ends<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> std::thread::Result<T> {
     let (done, result) = mpsc::channel();
     std::thread::spawn(move || done.send(std::panic::catch_unwind(std::panic::AssertUnwindSafe(job))));

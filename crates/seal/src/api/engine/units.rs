@@ -1,13 +1,13 @@
-//! Traits for data that come from many places, such as the files of a folder, or go to many places.
+//! Traits for data that come from many places or go to many places, such as the files of a folder.
 
 use std::io::{self, Read, Write};
 
 use crate::WriteAt;
 
-/// A source provides data in order, and leaves the slow part of the work to any thread. A folder is an example: one
-/// thread at a time decides the order and the lengths of the files, and all threads read the files.
+/// A source provides data in order. The slow part of the work can run on any thread. A folder is an example: one thread
+/// at a time decides the order and the lengths of the files, and all threads read the files.
 pub trait Source: Send {
-    /// The work that remains for the data of one call of [`Source::take`].
+    /// The work that is still necessary for the data of one call of [`Source::take`].
     type Rest: Send;
 
     /// Fills `buffer` with the next data, except for the parts that [`Source::complete`] fills in later. If the data do
@@ -17,8 +17,8 @@ pub trait Source: Send {
     /// If the source cannot provide the data. An error ends the work.
     fn take(&mut self, buffer: &mut [u8]) -> io::Result<Taken<Self::Rest>>;
 
-    /// Fills in the parts of `bytes` that `take` left out. Any thread may call this function, and several threads may
-    /// call it at the same time.
+    /// Fills in the parts of `bytes` that `take` did not fill. Any thread may call this function, and several threads
+    /// may call it at the same time.
     ///
     /// # Errors
     /// If the data cannot be read.
@@ -32,27 +32,27 @@ pub struct Taken<R> {
     pub length: usize,
     /// Whether the buffer holds the last data.
     pub last: bool,
-    /// The work that is left for these data.
+    /// The work that is still necessary for these data.
     pub rest: R,
 }
 
-/// A sink takes data in order, and leaves the slow part of the work to any thread. A folder is an example: one thread
-/// at a time creates the files in order, and all threads write the files.
+/// A sink takes data in order. The slow part of the work can run on any thread. A folder is an example: one thread at a
+/// time creates the files in order, and all threads write the files.
 pub trait Sink: Send {
-    /// The work that remains for the data of one call of [`Sink::put`].
+    /// The work that is still necessary for the data of one call of [`Sink::put`].
     type Rest: Send;
 
-    /// Looks at the next data, and returns the work that is left for these data.
+    /// Takes the next data, and returns the work that is still necessary for these data.
     ///
     /// # Errors
     /// If the sink cannot accept the data. An error ends the work.
     fn put(&mut self, bytes: &[u8]) -> io::Result<Self::Rest>;
 
-    /// Does the work that `put` left for `bytes`. Any thread may call this function, and several threads may call it at
-    /// the same time.
+    /// Does the work on `bytes` that `put` did not do. Any thread may call this function, and several threads may call
+    /// it at the same time.
     ///
     /// # Errors
-    /// If the data cannot be completed, which ends the work.
+    /// If the data cannot be completed. An error ends the work.
     fn complete(rest: Self::Rest, bytes: &[u8]) -> io::Result<()>;
 }
 
@@ -99,7 +99,8 @@ impl<W: Write + Send> Drain for Writing<W> {
     }
 }
 
-/// An output that is written at positions. Each unit has its position, so no worker waits for an earlier unit.
+/// An output that stores each unit at a given position. The position of a unit is known, so no worker waits for an
+/// earlier unit.
 pub(crate) struct Placing<'o, W> {
     pub(crate) output: &'o W,
     /// The position of the first unit.
@@ -120,7 +121,7 @@ impl<'o, W: WriteAt> Drain for Placing<'o, W> {
     }
 }
 
-/// Adapts a source or a sink to a stream, on one thread.
+/// Makes a reader from a source, or a writer from a sink, on one thread.
 pub(crate) struct Alone<T> {
     pub(crate) inner: T,
     pub(crate) ended: bool,

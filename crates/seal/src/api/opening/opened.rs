@@ -30,8 +30,8 @@ pub struct Opened {
 pub(super) struct Located {
     pub(super) payload: AnyPayload,
     pub(super) segments: Segments,
-    /// The upper part of the hash tree, after its check, and the position of the trailer. It is `None` if the file is
-    /// not signed.
+    /// The checked upper part of the hash tree, and the position of the trailer. It is `None` if the file is not
+    /// signed.
     pub(super) signed: Option<(Verified, u64)>,
 }
 
@@ -92,8 +92,8 @@ impl Opened {
         Ok(self.locate(input)?.signed.map(|(verified, _)| verified.signatures))
     }
 
-    /// Returns the public keys of the private keys that opened the file: one key, or several keys of a threshold.
-    /// Returns no key if a passphrase or the shares of other people opened the file.
+    /// Returns the public keys of the private keys that opened the file. If the file is sealed to a threshold, these
+    /// can be several keys. If a passphrase or the shares of other people opened the file, returns no key.
     #[must_use]
     pub fn opened_by(&self) -> &[PublicKey] {
         &self.keys
@@ -141,9 +141,9 @@ impl Opened {
         Ok(Located { payload, segments, signed: Some((verified, trailer)) })
     }
 
-    /// Opens the regular file `input`, and writes the data to the regular file `output`, on all cores, at positions.
-    /// `input` is the whole sealed file. `output` must be empty. It must not be open for appending, because systems
-    /// then ignore positions.
+    /// Opens the regular file `input` on all cores, and writes the data to the regular file `output`, with positioned
+    /// reads and writes. `input` is the whole sealed file. `output` must be empty. `output` must not be open for
+    /// appending, because systems then ignore the positions.
     ///
     /// # Errors
     /// If the output is not empty, if the data were changed or cut short, or if the system fails. After an error, the
@@ -153,9 +153,10 @@ impl Opened {
         self.open_at(input, length, output, work)
     }
 
-    /// Opens `input`, a whole sealed file of `length` bytes, and writes the data to `output`, on all cores, at
-    /// positions. A file as `output` must be empty, and must not be open for appending. Any other output must have room
-    /// for [`Opened::room_at`] bytes. Afterwards the first [`Summary::plain`] bytes of the output are the data.
+    /// Opens `input`, a whole sealed file of `length` bytes, on all cores, and writes the data to `output`, with
+    /// positioned reads and writes. If `output` is a file, the file must be empty, and must not be open for appending.
+    /// Any other output must have space for [`Opened::room_at`] bytes. Afterwards the first [`Summary::plain`] bytes of
+    /// the output are the data.
     ///
     /// # Errors
     /// If `output` cannot be used, if the data were changed or cut short, if reading or writing fails, or if the system
@@ -178,8 +179,8 @@ impl Opened {
         Ok(Summary { plain, sealed: length, signatures })
     }
 
-    /// Returns how many bytes [`Opened::open_at`] and [`Opened::open_into`] need for the data of `input`, a whole
-    /// sealed file of `length` bytes.
+    /// Returns how many bytes of space [`Opened::open_at`] and [`Opened::open_into`] need for the data of `input`, a
+    /// whole sealed file of `length` bytes.
     ///
     /// # Errors
     /// If no sealed file has this length, if the beginning of the file was changed, or if reading fails.
@@ -325,7 +326,7 @@ impl Opened {
     }
 }
 
-/// Returns the first part of the buffer, which is as long as the data of all segments.
+/// Returns the first part of the buffer. The length of this part is the length of the data of all segments.
 fn room_for(segments: Segments, plain: &mut [u8]) -> Result<&mut [u8], Error> {
     let room = usize::try_from(segments.data()).ok().and_then(|length| plain.get_mut(..length));
     room.ok_or(Error::Invalid("the buffer is too small"))

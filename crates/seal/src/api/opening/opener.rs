@@ -42,7 +42,7 @@ struct TrailerToCheck {
 #[derive(Default)]
 struct Stripping {
     stripper: Stripper,
-    /// `mark`, `zeros` and `piece` are the next output, in this order.
+    /// The reader next returns `mark`, `zeros` and `piece`, in this order.
     mark: bool,
     zeros: u64,
     piece: Wiped<Vec<u8>>,
@@ -115,8 +115,8 @@ impl Stripping {
             self.mark = passed.before.is_some();
             self.zeros = passed.before.unwrap_or_default();
             if self.piece.capacity() < piece.len() {
-                // New memory replaces the piece, which is empty now: memory that grew with contents would leave copies
-                // of them behind.
+                // The code allocates new memory, because a buffer that grew with its contents would leave copies of the
+                // contents behind.
                 self.piece = Wiped::new(Vec::with_capacity(piece.len()));
             }
             self.piece.clear();

@@ -14,8 +14,8 @@ use crate::format::segment::{Payload, SeekReader, SegmentCipher};
 use crate::{Cursor, Error, ReadAt, Signatures};
 use deadpan_ct::{Wipe, Wiped};
 
-/// A reader that opens data at any position. The reader opens only the segments that hold the wanted data. If the file
-/// is signed, the reader returns only data that were signed.
+/// A reader that opens data at any position. The reader opens only the segments that contain the requested data. If the
+/// file is signed, the reader returns only data that were signed.
 pub struct RangeReader<R> {
     reader: RangeSegments<R>,
     length: u64,
@@ -43,8 +43,8 @@ impl<R: Read + Seek> RangeReader<R> {
         Ok(Self { reader, length, signatures })
     }
 
-    /// Reads the segments of a damaged file that nobody signed. The reader's length is the number of bytes of data in
-    /// all segments, including the padding.
+    /// Creates a reader for the segments of a damaged file that nobody signed. The reader's length is the number of
+    /// bytes of data in all segments, including the padding.
     fn over_damaged(payload: AnyPayload, input: R, begin: u64, end: u64) -> Result<Self, Error> {
         let cipher = WatchedCipher { cipher: payload.into_cipher(), watch: None };
         let reader = SeekReader::over_damaged(cipher, Shared::new(input), begin, end)?;
@@ -58,8 +58,8 @@ impl<R: Read + Seek> RangeReader<R> {
         self.signatures.as_ref()
     }
 
-    /// Moves the position to the end of the segment that contains the position, for example to skip a damaged segment.
-    /// Returns the new position. The new position is at most the length of the data.
+    /// Moves the position to the end of the current segment, for example to skip a damaged segment. Returns the new
+    /// position. The new position is at most the length of the data.
     pub fn skip_segment(&mut self) -> u64 {
         self.reader.skip_segment().min(self.length)
     }
@@ -105,15 +105,16 @@ impl<R: Read + Seek> Seek for RangeReader<R> {
 
 impl Opened {
     /// Reads a range of the data of `input`, a whole sealed file of `length` bytes, into `data`. `data` must be as long
-    /// as the range. One read copies all segments that hold the range into `sealed`. A single read is best for an input
-    /// that is slow to respond. A caller that reads many ranges saves time if it passes the same `sealed` each time.
-    /// This method does not notice that the file was cut off after the range. [`Opened::seek_in`] notices it.
+    /// as the range. A single read copies all segments that contain the range into the buffer `sealed`. A single read
+    /// is best for an input that is slow to respond. A caller that reads many ranges saves time by passing the same
+    /// buffer `sealed` each time. If the file was cut off after the range, this method does not notice this.
+    /// [`Opened::seek_in`] notices it.
     ///
     /// # Errors
     /// If the range ends after the end of the data, if the data were changed, or if reading fails. [`Error::Invalid`]
     /// if the file is signed or hides its length, because this method does not read the end of the file, where the
-    /// signatures and the padding are. [`Error::Invalid`] also if `data` and the range differ in length. `data` is
-    /// wiped after an error.
+    /// signatures and the padding are. [`Error::Invalid`] if `data` and the range differ in length. `data` is wiped
+    /// after an error.
     pub fn read_range(
         &self,
         input: &impl ReadAt,
@@ -127,7 +128,8 @@ impl Opened {
         opened.inspect_err(|_| data.wipe())
     }
 
-    /// Checks that a range is `wanted` bytes long and within the data. Returns the positions of the file's segments.
+    /// Checks that a range is `wanted` bytes long and does not exceed the data. Returns the positions of the file's
+    /// segments.
     fn locate_range(
         &self,
         input: &impl ReadAt,

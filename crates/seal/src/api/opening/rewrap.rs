@@ -29,8 +29,8 @@ impl Opened {
         Ok(header)
     }
 
-    /// Makes a header for other recipients that may be longer than the old header. A longer header cannot be written
-    /// over the old header: write the new header to a new file, and append the payload.
+    /// Makes a header for other recipients. The new header may be longer than the old header. A longer header cannot be
+    /// written over the old header: write the new header to a new file, and append the payload.
     ///
     /// # Errors
     /// The errors of [`crate::Sealing::to`], or of [`crate::Sealing::mixed`] if `mixed` is set; [`Error::TooMany`] if
@@ -47,8 +47,7 @@ impl Opened {
     /// # Errors
     /// [`Error::NoRecipients`] if the file would have no recipients; [`Error::TooMany`] if there is more than one
     /// passphrase, or if the recipients do not fit into any header; [`Error::EmptyPassphrase`]; [`Error::Mixed`] if
-    /// `mixed` is not set and an added recipient would make the file classical, or would have no post-quantum
-    /// protection in a classical file.
+    /// `mixed` is not set, and the added recipients would lead to a file with both classical and other recipients.
     pub fn rewrap_keeping(&self, kept: &[usize], added: &[Recipient], mixed: bool) -> Result<Vec<u8>, Error> {
         let added = recipient::distinct(added.to_vec());
         match &self.unlocked {
@@ -151,7 +150,7 @@ fn rewrapped(
     let old = at(&header.entries, kept)?;
     let stanzas: Vec<_> = old.iter().map(|(stanza, _)| *stanza).collect();
     recipient::check_beside(&stanzas, &added, mixed)?;
-    // The mode of a plugin's recipient is known only after the plugin has wrapped a key.
+    // Whether a plugin's recipient has post-quantum protection is known only after the plugin has wrapped a key.
     let added = recipient::prepare(&added, true)?.unwrap_or(added);
     recipient::check_beside(&stanzas, &added, mixed)?;
     let mut entries: Vec<Entry> = old.into_iter().map(|(_, entry)| entry.clone()).collect();
@@ -160,7 +159,7 @@ fn rewrapped(
     let length = header.length();
     let is_aligned = (length + floe::HEADER).is_multiple_of(PAGE);
     let length = match needed > length {
-        // If the old payload begins on a page, the new payload begins on a page, too.
+        // If the old payload begins at a page boundary, the new payload also begins at a page boundary.
         true if is_aligned => header::with_room(needed),
         _ => needed.max(length),
     };

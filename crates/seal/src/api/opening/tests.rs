@@ -1,5 +1,5 @@
-//! Tests of headers for other recipients. The new header is written over the old header, or before a copy of the
-//! payload.
+//! Tests that replace a header by a header for other recipients. The new header overwrites the old header, or is put
+//! before a copy of the payload.
 
 mod excerpt;
 mod keeping;
@@ -91,7 +91,6 @@ fn a_new_header_is_as_long_as_the_old_one_or_refused() {
         assert_eq!(data_of(&copied, Identity::Key(large_key.clone())).expect("the new key"), b"data");
         assert!(data_of(&copied, passphrase(b"straight face")).is_err());
     }
-    // If the old header is long enough, the new header has the same length.
     assert_eq!(opened.rewrap_longer(&[other()], false).expect("a header").len(), length);
 }
 

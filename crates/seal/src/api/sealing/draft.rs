@@ -82,13 +82,13 @@ impl<'s> Start<'s> {
         stream::data_unit(&self.payload)
     }
 
-    /// Returns how data of this length divide into segments, together with the padding of the data.
+    /// Returns how data of this length, together with the padding, divide into segments.
     pub(super) fn segments_for(&self, length: u64) -> Result<Segments, Error> {
         self.payload.segments_for(if self.sealing.contents.padded { padded_length(length)? } else { length })
     }
 
-    /// Returns the length of the header. If the data are longer than a unit and the format allows it, the first segment
-    /// begins on a page, and the header has room for more recipients.
+    /// Returns the length of the header. If the data are longer than a unit of the engine and the format allows it, the
+    /// first segment begins at a page boundary, and the header has room for more recipients.
     fn header_length(&self, long: bool) -> usize {
         match &self.head {
             Head::Deadpan { metadata, .. } => {
@@ -114,7 +114,7 @@ impl<'s> Start<'s> {
         }
     }
 
-    /// Gives each wrapped key that sealed nothing back to its recipient.
+    /// If a plugin wrapped a key that was not used, gives the key back to its recipient.
     pub(super) fn put_back(&self) {
         if let Head::Deadpan { prepared: Some(prepared), .. } = &self.head {
             recipient::put_back(prepared);
@@ -164,8 +164,8 @@ pub(super) struct Draft<'s, 'o> {
 }
 
 impl<'s, 'o> Draft<'s, 'o> {
-    /// Plans the header. `long` means that the data are longer than a unit. `shelf` is called with the position of the
-    /// first segment, and returns the place that stores the hashes of a signed file.
+    /// Plans the header. `long` states whether the data are longer than a unit of the engine. The function calls
+    /// `shelf` with the position of the first segment. `shelf` returns the storage for the hashes of a signed file.
     pub(super) fn begin(start: Start<'s>, long: bool, shelf: impl FnOnce(u64) -> Shelf<'o>) -> Result<Self, Error> {
         let header_length = start.header_length(long);
         let begin = (header_length + start.bytes.len()) as u64;
@@ -191,13 +191,13 @@ impl<'s, 'o> Draft<'s, 'o> {
         self.start.header(self.header_length)
     }
 
-    /// Returns the payload. If the file is signed, the payload hashes its segments.
+    /// Returns the payload. In a signed file, the returned payload also hashes its segments.
     pub(super) fn payload(&self) -> Watched<'_, AnyPayload, Option<Recorder<'o>>> {
         Watched { payload: &self.start.payload, watch: &self.recorder }
     }
 
-    /// Makes the header and the payload. If a passphrase makes the header slow, makes the header and the payload at the
-    /// same time, because the payload does not depend on the passphrase.
+    /// Makes the header and the payload. If a passphrase makes the header slow, makes the header and the payload in
+    /// parallel, because the payload does not depend on the passphrase.
     pub(super) fn make<P>(
         &self,
         put_header: impl Fn(&[u8]) -> Result<(), Error> + Sync,
@@ -233,8 +233,8 @@ impl<'s, 'o> Draft<'s, 'o> {
 }
 
 impl Draft<'_, 'static> {
-    /// Returns the payload, and the inputs for the trailer of a signed file. A writer that outlives the draft needs
-    /// these values.
+    /// Returns the payload, and the inputs for the trailer of a signed file. A writer that is used longer than this
+    /// [`Draft`] needs these values.
     pub(super) fn into_ending(self, header: &[u8]) -> Result<(AnyPayload, Option<TrailerToWrite>), Error> {
         let Start { sealing: Sealing { signing, contents, recipients, entropy, .. }, head, payload, .. } = self.start;
         let ending = match (self.recorder, head) {

@@ -22,7 +22,7 @@ use crate::primitive::entropy::Entropy;
 use crate::{Error, Format};
 use deadpan_ct::Wiped;
 
-/// How a sealed file divides into parts, and the keys that seal them.
+/// How a sealed file divides into parts, and the keys with which the parts are sealed.
 ///
 /// All parts have the same length, because some data stores require that. Only the last part may be shorter. The header
 /// is as long as one segment and is at the beginning of part 0, so every later part begins with a segment.
@@ -143,7 +143,7 @@ impl Parts {
         first.saturating_sub(1).min(count)..first.saturating_add(self.each - 1).min(count)
     }
 
-    /// Returns the range of the data that a part is made from. The range is empty if the part has only the header, or
+    /// Returns the range of the data that belongs to a part. The range is empty if the part contains only the header or
     /// only padding.
     #[must_use]
     pub fn data(&self, part: u64) -> Range<u64> {
@@ -198,7 +198,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Fills a segment that begins at position `at` of the data. The segment gets the rest of the data, and then
+    /// Fills a segment whose data begin at position `at` of all data. The segment gets the rest of the data, and then
     /// padding.
     fn pad(&self, at: u64, rest: &[u8], wanted: usize, padded: &mut Vec<u8>) {
         padded.clear();
@@ -212,7 +212,8 @@ impl Parts {
 
 impl Opened {
     /// Returns how a sealed file for `length` bytes of data divides into parts. Each part has room for `each` segments.
-    /// The header that was opened must come from a ticket ([`Beginning::ticket`]). `input` is the rest of the ticket.
+    /// The header that was opened must be the header of a ticket ([`Beginning::ticket`]). `input` is the rest of the
+    /// ticket.
     ///
     /// # Errors
     /// [`Error::Invalid`] for the same reasons as in [`Sealing::divide`]. Another error if the rest of the ticket was

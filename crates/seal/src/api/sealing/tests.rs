@@ -8,7 +8,7 @@ use crate::format::deadpan::recipient::{unwrap_with_key, unwrap_with_passphrase}
 use crate::tests::foreign::recipient;
 use crate::{Kem, Passphrase, PrivateKey};
 
-/// Returns the name and the value of every field of a sealed file that has to be random.
+/// Returns the name and the value of every field that must be random in a sealed file.
 fn random_fields(sealed: &[u8], key: &PrivateKey) -> Vec<(&'static str, Vec<u8>)> {
     let mut payload = sealed;
     let header = Parsed::read(&mut payload).expect("a header");

@@ -33,8 +33,8 @@ const LINE_BYTES: usize = COLUMNS / 4 * 3;
 /// The maximum number of bytes of white space before or after the armor. The reader refuses more white space.
 /// Otherwise, endless white space would keep the reader busy forever.
 const MOST_SPACE: usize = 1024;
-/// The number of bytes of a line that the reader reads at most. This is enough for a marker or a full line, with its
-/// line end.
+/// The maximum number of bytes that the reader reads from one line. This maximum is enough for a marker or a full line,
+/// with its line end.
 const LONGEST: u64 = 80;
 
 /// A writer of armor. Without a call of [`ArmorWriter::finish`], the end of the armor is missing.
@@ -116,7 +116,7 @@ impl<W: Write> Write for ArmorWriter<W> {
 enum ArmorState {
     Before,
     Inside,
-    /// The last line of symbols was read, so the end marker must follow.
+    /// The reader has read the last line of symbols, so the end marker must follow.
     Short,
     Ended,
     Failed,
@@ -131,7 +131,7 @@ pub struct ArmorReader<R> {
     bytes: [u8; LINE_BYTES],
     taken: usize,
     length: usize,
-    /// The error that the next call of `read` returns, after the bytes before the fault.
+    /// The error that `read` returns after it has returned all bytes before the fault.
     failure: Option<io::Error>,
 }
 
@@ -201,7 +201,7 @@ impl<R: Read> ArmorReader<R> {
             if !self.line.iter().all(u8::is_ascii_whitespace) {
                 break;
             }
-            // If the line has the length `LONGEST`, the reader has not read it to its end.
+            // If the line has the length `LONGEST`, the reader has read only the beginning of the line.
             inside = self.line.len() as u64 == LONGEST;
             skipped += self.line.len() + 1;
             if skipped > MOST_SPACE {

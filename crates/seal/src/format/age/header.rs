@@ -83,7 +83,7 @@ impl AgeHeader {
         if text.len() > LONGEST {
             return Err(Error::TooMany("the recipients do not fit a header of one megabyte"));
         }
-        // The new header may replace a header that opens, so it is read back before it is used.
+        // The new header may replace a working header, so the code reads the new header back before it is used.
         Self::read(&[], &text[..]).map_err(|_| Error::System("a new header cannot be read back"))?;
         Ok(text)
     }
@@ -108,7 +108,7 @@ fn version_error(text: &[u8]) -> Error {
     if number.starts_with(b"v1") { Error::Header("its first line") } else { Error::Newer("another version of age") }
 }
 
-/// Finds the end of a header that is read in pieces. Examines each byte once.
+/// Finds the end of a header that is read in several parts. Examines each byte once.
 #[derive(Default)]
 struct HeaderLines {
     /// The position where the incomplete line begins.

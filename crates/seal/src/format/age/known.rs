@@ -20,7 +20,7 @@ pub(super) const HYBRID_TAG: &str = "mlkem768p256tag";
 const SSH_ED25519: &str = "ssh-ed25519";
 const SSH_RSA: &str = "ssh-rsa";
 
-/// The allowed lengths of a file key that RSA has encrypted. The ciphertext is as long as the modulus.
+/// The allowed lengths of an RSA-encrypted file key, in bytes. The ciphertext is as long as the modulus.
 const RSA_BODY: std::ops::RangeInclusive<usize> = 128..=2048;
 
 /// The number of bytes in a recipient's tag. The owner of the key recognizes the stanza by the tag.
@@ -53,7 +53,7 @@ pub(super) fn kind(stanza: &AgeStanza) -> Result<Stanza, Error> {
 
 /// Returns whether a plugin may make and open stanzas of this kind. age's specification allows this for tagged stanzas
 /// and for the plugin's own types. Plugins must not use any other type that age defines. Keys of these types are
-/// software keys, and no reader would ask a plugin to open their stanzas.
+/// software keys, and readers do not start a plugin for their stanzas.
 pub(super) const fn may_be_of_plugin(kind: &Stanza) -> bool {
     matches!(kind, Stanza::Unknown | Stanza::Key(Kem::P256 | Kem::MlKem768P256))
 }

@@ -1,7 +1,7 @@
-//! The payload of an age file: chunks of 64 KiB under ChaCha20-Poly1305.
+//! The payload of an age file: chunks of 64 KiB, encrypted with ChaCha20-Poly1305.
 //!
-//! The nonce of a chunk consists of the chunk's number and a mark for the last chunk. An empty last chunk is valid only
-//! if all data are empty, so there is only one way to divide data into chunks.
+//! The nonce of a chunk consists of the chunk's number and a byte that marks the last chunk. An empty last chunk is
+//! valid only if all data are empty, so there is only one way to divide data into chunks.
 
 use std::fmt;
 use std::io::Read;
@@ -39,7 +39,7 @@ impl Chunks {
         if read_full(&mut input, &mut nonce).map_err(Error::Read)? < NONCE {
             return Err(Error::Truncated);
         }
-        // The nonce is random, so it begins like the text of a header only once in 2¹²⁸ files.
+        // The nonce is random, so it looks like the beginning of a header in only one of 2¹²⁸ files.
         if is_age(&nonce) {
             return Err(Error::WholeFile);
         }
@@ -77,8 +77,8 @@ impl fmt::Debug for ChunkCipher {
 }
 
 impl ChunkCipher {
-    /// Makes a cipher for the chunks of one payload, whose key is derived from the file key and the payload's nonce. A
-    /// key must not be used for two payloads.
+    /// Makes a cipher for the chunks of one payload, with a key that is derived from the file key and the payload's
+    /// nonce. A key must not be used for two payloads.
     ///
     /// # Errors
     /// If the system fails.
@@ -118,7 +118,7 @@ impl ChunkCipher {
         if self.is_open(chunk, last, sealed, data) {
             return Ok(());
         }
-        // If the chunk opens with the opposite of `last`, the file was cut short or bytes were added.
+        // If the chunk opens with the negation of `last`, the file was cut short, or bytes were added.
         if self.is_open(chunk, !last, sealed, data) {
             data.wipe();
             return Err(if last { Error::Truncated } else { Error::Trailing });
@@ -161,7 +161,7 @@ impl SegmentCipher for ChunkCipher {
     }
 
     fn open_misplaced(&mut self, chunk: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> bool {
-        // If `last` is set, the chunk was sealed as a chunk before the last one, so it must be full.
+        // If `last` is true, the chunk was sealed as a chunk that is not the last one, so the chunk must be full.
         (!last || data.len() == DATA) && self.is_open(chunk, !last, sealed, data)
     }
 }

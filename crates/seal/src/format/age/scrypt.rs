@@ -20,7 +20,7 @@ const MOST: u32 = 22;
 
 const FORM: Error = Error::Header("the form of a recipient");
 
-/// Checks the form of a stanza, and returns the cost of one try at the passphrase.
+/// Checks the form of a stanza, and returns the cost of trying one passphrase.
 pub(super) fn cost(stanza: &AgeStanza) -> Result<Cost, Error> {
     let [salt, exponent] = &stanza.args[..] else { return Err(FORM) };
     if known::decode(salt).is_none_or(|salt| salt.len() != SALT) || stanza.body.len() != SEALED {
@@ -60,8 +60,8 @@ pub(super) fn wrap(
     Ok(AgeStanza { tag: SCRYPT.into(), args, body: file.seal(&wrapping)? })
 }
 
-/// Returns the file key if the passphrase is right in one of its forms. May leak: which form of the passphrase is
-/// right, if any form is right.
+/// Returns the file key if one of the Unicode forms of the passphrase is right. May leak: which Unicode form of the
+/// passphrase is right, if any form is right.
 pub(super) fn unwrap(passphrase: &Passphrase, stanza: &AgeStanza) -> Result<Option<AgeFileKey>, Error> {
     let cost = cost(stanza)?;
     passphrase.max_cost().check(cost)?;

@@ -5,10 +5,10 @@ use std::cell::Cell;
 use super::{AgeFileKey, AgeStanza, hpke, scrypt, ssh, x25519};
 use crate::{Error, Identity, Kem, Stanza};
 
-/// The reader refuses a header after this number of stanzas that have the tag of a key but do not open with the key. A
-/// tag has four bytes, so in an honest header the stanzas of other keys do not have this tag. An attacker who knows a
-/// public key can write a thousand stanzas with its tag, and trying an RSA key on each of them takes milliseconds. age
-/// gives up after the first such stanza.
+/// The maximum number of stanzas in a header that have the tag of a key but do not open with the key. The reader
+/// refuses headers with more such stanzas. A tag has four bytes, so a stanza for another key has the same tag only very
+/// rarely, unless somebody forged the tag. An attacker who knows a public key can write a thousand stanzas with its
+/// tag, and trying an RSA key on each of them takes milliseconds. age gives up after the first such stanza.
 const MOST_MISTAGGED: usize = 8;
 
 pub(super) enum Tried {

@@ -84,5 +84,5 @@ fn labels(mode: Mode) -> Vec<String> {
     if mode == Mode::Ecc { Vec::new() } else { vec![POST_QUANTUM.to_owned()] }
 }
 
-/// The error for recipients that age does not support, which [`check`] has already refused.
+/// The error for recipients that age does not support. [`check`] has already refused such recipients.
 const NONE: Error = Error::Invalid("age has no such recipients");

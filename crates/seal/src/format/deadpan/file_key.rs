@@ -50,8 +50,8 @@ impl FileKey {
     }
 
     /// Derives the random bytes with which this file key is encapsulated to a public key. The random bytes are as
-    /// secret as the file key, and they differ for each public key and each file. A holder of the file key can make a
-    /// recipient's entry again, and can so find the entry of a known public key.
+    /// secret as the file key, and they differ for each public key and each file. A holder of the file key can compute
+    /// a recipient's entry again. In this way, the holder can find the entry of a known public key.
     pub(crate) fn encapsulation(&self, key: &PublicKey) -> Result<Secret, Error> {
         let info = [&b"deadpan v1 encapsulation"[..], &key.kem().id().to_be_bytes(), key.as_bytes()].concat();
         self.expand(&info, key.kem().random_len())

@@ -19,8 +19,8 @@ pub(crate) const FIXED: usize = Preamble::LENGTH + 4 + 2;
 pub(crate) const MAC: usize = 32;
 /// The length of the longest header that is written or read.
 pub(crate) const LONGEST: usize = 1 << 20;
-/// The number of bytes in a page. A payload of more than one unit begins on a page, because systems copy whole pages
-/// fastest.
+/// The number of bytes in a page. A payload of more than one unit begins at a page boundary, because systems copy whole
+/// pages fastest.
 pub(crate) const PAGE: usize = 4096;
 /// The minimum number of free bytes (the slack) in the header of a file whose payload is longer than a unit. The slack
 /// has room for eight more recipients with X-Wing keys, so that recipients can be added without copying the payload.
@@ -32,23 +32,23 @@ pub(crate) fn length(bodies: impl Iterator<Item = usize>, metadata: usize) -> us
 }
 
 /// Returns the length of the header of a file whose payload is longer than a unit. `needed` is the length without
-/// slack. With the returned length, the first segment begins on a page, and there are at least [`ROOM`] bytes of slack.
-/// If the header would become too long, it has less slack.
+/// slack. With the returned length, the first segment begins at a page boundary, and there are at least [`ROOM`] bytes
+/// of slack. If the header would become too long, it has less slack.
 pub(crate) fn with_room(needed: usize) -> usize {
     const LAST: usize = (LONGEST + floe::HEADER) / PAGE * PAGE - floe::HEADER;
     let aligned = (needed + ROOM + floe::HEADER).next_multiple_of(PAGE) - floe::HEADER;
     aligned.min(LAST).max(needed)
 }
 
-/// Returns the bytes of a header with this `length`, including the slack. A new header may replace a header that opens,
-/// so this function checks that [`Parsed::read`] accepts the new header.
+/// Returns the bytes of a header with this `length`, including the slack. A new header may replace a working header, so
+/// this function checks that [`Parsed::read`] accepts the new header.
 pub(crate) fn build(key: &FileKey, entries: &[Entry], metadata: &[u8], length: usize) -> Result<Vec<u8>, Error> {
     let header = encode(key, entries, metadata, length)?;
     Parsed::read(&header[..]).map_err(|_| Error::System("a new header cannot be read back"))?;
     Ok(header)
 }
 
-/// Returns the bytes of a header. If an entry breaks rules of the format, the header breaks them, too.
+/// Returns the bytes of a header. If an entry violates rules of the format, the header violates them, too.
 pub(crate) fn encode(key: &FileKey, entries: &[Entry], metadata: &[u8], length: usize) -> Result<Vec<u8>, Error> {
     let too_many = || Error::TooMany("the recipients do not fit a header of one megabyte");
     if length > LONGEST || length < self::length(entries.iter().map(|entry| entry.body.len()), metadata.len()) {

@@ -10,13 +10,13 @@ use crate::{Error, Secret};
 
 const NONCE: usize = 12;
 const TAG: usize = 16;
-/// The length of a box is rounded up to a multiple of this number, so that boxes with names of different lengths look
-/// alike.
+/// The length of a metadata box is rounded up to a multiple of this number, so that boxes with names of different
+/// lengths look alike.
 const STEP: usize = 256;
 /// The length of the shortest box.
 pub(crate) const SHORTEST: usize = NONCE + STEP + TAG;
 const LONGEST_NAME: usize = 4096;
-/// The maximum number of bytes in the fields.
+/// The maximum number of bytes in the fields of the metadata box.
 pub(crate) const LONGEST_FIELDS: usize = 3 + 12 + 2 + 2 + LONGEST_NAME;
 const LONGEST: usize = NONCE + LONGEST_FIELDS.next_multiple_of(STEP) + TAG;
 

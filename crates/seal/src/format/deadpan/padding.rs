@@ -59,7 +59,6 @@ pub(crate) fn write_padding(data: u64, output: &mut impl Write) -> io::Result<()
     io::copy(&mut Padded { input: io::empty(), length: data, left: None }, output).map(drop)
 }
 
-/// Returns the data with their padding.
 pub(crate) fn padded(data: &[u8]) -> Result<Wiped<Vec<u8>>, Error> {
     let length = padded_length(data.len() as u64)?;
     let mut padded = Wiped::new(Vec::new());
@@ -70,8 +69,8 @@ pub(crate) fn padded(data: &[u8]) -> Result<Wiped<Vec<u8>>, Error> {
     Ok(padded)
 }
 
-/// Finds the end of padded data. Pieces of the data may come in any order. The padding begins at the last byte that is
-/// not zero.
+/// Finds the end of padded data. The parts of the data may come in any order. The padding begins at the last byte that
+/// is not zero.
 #[derive(Debug, Default)]
 pub(crate) struct End(Option<(u64, u8)>);
 
@@ -96,21 +95,21 @@ impl End {
     }
 }
 
-/// Removes the padding from data that arrive in order. Holds back a mark (the byte 0x80) and the zeros after it until
-/// another byte follows.
+/// Removes the padding from data that arrive in order. Does not return a mark (the byte 0x80) and the zeros after it
+/// until another byte follows.
 #[derive(Debug, Default)]
 pub(crate) struct Stripper {
     seen: u64,
-    /// The number of zeros after a mark. The field is `None` if the last byte that is not zero is not a mark.
+    /// The number of zeros after a mark. The field is `None` if the last byte that is not zero is not the byte 0x80.
     held: Option<u64>,
 }
 
-/// The bytes to pass on: first the bytes that were held back, and then a part of the piece.
+/// The bytes to return: first bytes that were not returned before, and then the beginning of the new bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PassedOn {
-    /// If this is set, a mark and this many zeros come first.
+    /// If this field is set, the bytes begin with a mark and this number of zeros.
     pub(crate) before: Option<u64>,
-    /// The number of bytes to pass on from the beginning of the piece, after the mark and the zeros.
+    /// The number of bytes to return from the beginning of the new bytes, after the mark and the zeros.
     pub(crate) length: usize,
 }
 
@@ -140,7 +139,7 @@ impl Stripper {
     }
 }
 
-/// Writes a mark and zeros that were held back, but that belong to the data.
+/// Writes a mark and zeros that were not written before, but belong to the data.
 pub(crate) fn write_held(zeros: u64, output: &mut impl Write) -> io::Result<()> {
     output.write_all(&[MARK])?;
     io::copy(&mut io::repeat(0).take(zeros), output).map(drop)

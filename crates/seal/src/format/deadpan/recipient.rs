@@ -66,8 +66,8 @@ impl From<&Self> for Recipient {
     }
 }
 
-/// One recipient or several recipients, for [`seal()`](crate::seal()) and [`Sealing::to`](crate::Sealing::to): a public
-/// key, a passphrase, a session or a [`Recipient`]. Several recipients are an array, a vector or a slice of such
+/// One or several recipients for [`seal()`](crate::seal()) and [`Sealing::to`](crate::Sealing::to). One recipient is a
+/// public key, a passphrase, a session or a [`Recipient`]. Several recipients are an array, a vector or a slice of such
 /// values.
 pub trait IntoRecipients {
     /// Returns the recipients.
@@ -119,7 +119,8 @@ pub enum Stanza {
     Passphrase(Cost),
     /// A passphrase of a session that is hashed at this cost.
     Session(Cost),
-    /// A share for a key of this kind: any `needed` of the file's `of` shares open the file together.
+    /// A share for a key of this kind. The file has `of` shares, and any `needed` of these shares open the file
+    /// together.
     Share {
         /// The kind of key.
         kem: Kem,
@@ -162,7 +163,7 @@ impl Stanza {
         self.cost().is_some()
     }
 
-    /// Returns the cost of one try at the passphrase, or `None` for a key.
+    /// Returns the cost of trying one passphrase, or `None` for a key.
     #[must_use]
     pub fn cost(&self) -> Option<Cost> {
         match self {
@@ -255,8 +256,8 @@ pub(crate) fn wrap_all(recipients: &[Recipient], file: &FileKey, entropy: Entrop
     Ok(entries?.into_iter().flatten().collect())
 }
 
-/// The file key and the public key determine the entry. A repeated key would have two equal entries, and everybody
-/// would see that one recipient was named twice.
+/// The file key and the public key determine the entry. If a key were repeated, the file would have two equal entries,
+/// and everybody could see the repetition.
 pub(crate) fn distinct(recipients: Vec<Recipient>) -> Vec<Recipient> {
     let mut distinct: Vec<Recipient> = Vec::with_capacity(recipients.len());
     let mut seen = std::collections::HashSet::new();
@@ -279,7 +280,7 @@ pub(crate) fn check(recipients: &[Recipient], mixed: bool) -> Result<(), Error> 
 }
 
 /// Checks new recipients together with the recipients that a header already has, by the rules of [`check`]. If the
-/// header's recipients are already mixed, they may stay mixed.
+/// header already has classical and other recipients, this mixture may stay.
 pub(crate) fn check_beside(kept: &[Stanza], added: &[Recipient], mixed: bool) -> Result<(), Error> {
     if kept.is_empty() && added.is_empty() {
         return Err(Error::NoRecipients);
@@ -299,7 +300,8 @@ pub(crate) fn check_beside(kept: &[Stanza], added: &[Recipient], mixed: bool) ->
 }
 
 /// If `mixed` is not set, checks that the list does not contain classical recipients together with post-quantum or
-/// hybrid recipients. The mode of a plugin's recipient is known only after the plugin has wrapped its key.
+/// hybrid recipients. Whether a plugin's recipient has post-quantum protection is known only after the plugin has
+/// wrapped its key.
 fn check_modes(kept: &[Stanza], added: &[Recipient], mixed: bool) -> Result<(), Error> {
     let of_plugin = |recipient: &Recipient| match recipient {
         Recipient::Plugin(plugin) => plugin.prepared.as_ref().map(|prepared| prepared.mode()),
@@ -328,7 +330,7 @@ fn check_modes(kept: &[Stanza], added: &[Recipient], mixed: bool) -> Result<(), 
     }
 }
 
-/// Checks that there is at most one threshold, and that either all or none of its shares are kept.
+/// Checks that there is at most one threshold, and that the recipients keep either all of its shares or no share.
 fn check_groups(kept: &[Stanza], added: &[Recipient]) -> Result<(), Error> {
     let shares = kept.iter().filter_map(|it| if let Stanza::Share { of, .. } = it { Some(*of) } else { None });
     if shares.clone().next().is_some_and(|of| usize::from(of) != shares.clone().count()) {

@@ -17,16 +17,16 @@ const KEPT: usize = 16;
 
 /// A passphrase for many items. [`crate::Recipient::Passphrase`] hashes the passphrase for each item, which takes a
 /// tenth to a quarter of a second. A session hashes the passphrase once for all items that it seals. To open items with
-/// another salt, the session hashes the passphrase once more for each salt.
+/// other salts, the session computes one more hash for each salt.
 ///
 /// Everybody can see which items were sealed in the same session, because these items have the same salt. Each item has
 /// its own file key, which is sealed under its own wrapping key. A clone of a session is the same session.
 ///
 /// A session can be shared between threads. Threads that need the same hash wait for one computation. Threads that need
-/// different hashes do not wait for each other, and each computation takes the memory that its item asks for. The
-/// session keeps the hash for its own salt as long as the session exists, and the latest 16 other hashes. An item with
-/// a higher cost than [`Session::with_max_cost`] allows is refused with [`Error::TooCostly`] before any hash is
-/// computed.
+/// different hashes do not wait for each other, and each computation takes the memory that the cost of its item
+/// requires. The session keeps the hash for its own salt as long as the session exists, and the latest 16 other hashes.
+/// An item with a higher cost than [`Session::with_max_cost`] allows is refused with [`Error::TooCostly`] before any
+/// hash is computed.
 ///
 /// ```
 /// use deadpan_seal::{Cost, Passphrase, Session, open, seal};
@@ -104,7 +104,7 @@ impl Session {
         Ok(Self { shared: Arc::new(shared), max_cost: passphrase.max_cost() })
     }
 
-    /// Returns the same session with another limit on the cost of items that are opened. Both sessions share the
+    /// Returns the same session with another limit on the cost of the items that it opens. Both sessions share the
     /// existing hashes. Items with the session's own cost or a lower cost always open.
     #[must_use]
     pub fn with_max_cost(mut self, max: MaxCost) -> Self {
@@ -131,8 +131,8 @@ impl Session {
         &self.shared.salt
     }
 
-    /// Returns the forms of the passphrase to try on a salt, in order. For the session's own salt, NFC comes first: the
-    /// session seals its items with this form, so this hash usually exists already.
+    /// Returns the Unicode forms of the passphrase to try with a salt, in order. For the session's own salt, NFC comes
+    /// first: the session seals its items with this form, so this hash usually exists already.
     pub(crate) fn forms(&self, salt: &[u8; SALT]) -> Vec<Form> {
         let mut forms = self.shared.passphrase.forms();
         if salt == self.salt() {
@@ -141,8 +141,8 @@ impl Session {
         forms
     }
 
-    /// Returns `length` bytes of the Argon2id hash of the passphrase in the given form. Computes the bytes only if they
-    /// are not cached.
+    /// Returns `length` bytes of the Argon2id hash of the passphrase in the given Unicode form. Computes the bytes only
+    /// if they are not cached.
     pub(crate) fn stretch(&self, form: Form, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error> {
         let Cost { memory, passes, .. } = self.shared.cost;
         if !MaxCost::new(memory, passes).allows(cost) {
@@ -170,7 +170,8 @@ impl Session {
 }
 
 impl SessionState {
-    /// Returns the cell for these inputs. A cell in the list of other hashes becomes the latest cell of the list.
+    /// Returns the cell for these inputs. If the cell is in the list of other hashes, the cell moves to the beginning
+    /// of the list.
     fn cell(&self, question: HashQuestion) -> Arc<Cell> {
         if question == (HashQuestion { form: Form::Composed, cost: self.cost, salt: self.salt, length: KEY }) {
             return self.own.clone();

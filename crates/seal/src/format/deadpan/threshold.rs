@@ -53,7 +53,7 @@ impl Threshold {
     ///
     /// # Errors
     /// [`Error::Threshold`] if `needed` is below 2 or above the number of members, or if there are more than 255
-    /// members. Also if a key is in the list twice, because its owner would have two shares.
+    /// members. [`Error::Threshold`] if a key is in the list twice, because its owner would have two shares.
     pub fn new(needed: usize, members: Vec<PublicKey>) -> Result<Self, Error> {
         let of = members.len();
         if needed < 2 {
@@ -97,8 +97,8 @@ impl Threshold {
 
 const TOO_MANY: &str = "a threshold has at most 255 keys";
 
-/// The numbers of a share: how many shares are needed, how many shares exist, and the index of this share, which counts
-/// from 1.
+/// The numbers of a share: how many shares are needed, how many shares exist, and the index of this share, which begins
+/// at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Numbers {
     pub(crate) needed: u8,

@@ -3,10 +3,10 @@
 //! Signers sign the plaintext, inside the encryption. So outsiders see neither signers nor hashes. A signature stays
 //! valid when the recipients change. The data are hashed in a tree, so that a part of a file can be verified alone.
 //!
-//! A [`Watched`] payload hashes each segment where the segment is sealed or opened, so every engine signs and verifies
+//! A [`Watched`] payload hashes each segment when the segment is sealed or opened, so every engine signs and verifies
 //! in the same way. If the whole file can be read at any position, the signatures are checked first. Each segment is
-//! then compared with its leaf before the segment is written ([`Checker`]). In a stream, the trailer comes last, so the
-//! leaves of all segments are collected ([`Leaves`]) and compared at the end.
+//! then compared with its leaf before the segment is written ([`Checker`]). In a stream, the trailer follows the
+//! segments, so the leaves of all segments are collected ([`Leaves`]) and compared at the end.
 
 mod contents;
 mod footer;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::dialog::{Dialog, Silence};
 
-/// The default for the time that a plugin may be silent.
+/// The default value of the maximum time that a plugin may be silent.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// The settings for finding plugins, and for talking to plugins and to the user.
@@ -18,7 +18,8 @@ pub struct Client {
     pub(super) hidden: Vec<OsString>,
 }
 
-/// The default client asks nobody, waits 60 seconds, and searches the folders in the environment variable `PATH`.
+/// The default client answers no questions, waits 60 seconds, and searches the folders in the environment variable
+/// `PATH`.
 impl Default for Client {
     fn default() -> Self {
         Self::new(Arc::new(Silence))
@@ -33,8 +34,8 @@ impl Client {
         Self { dialog, silence: SILENCE, path: None, hidden: Vec::new() }
     }
 
-    /// Sets the time that a plugin may be silent before it is stopped. After a message to the user, the plugin may be
-    /// silent five times as long, because the user may have to find and touch a key.
+    /// Sets how long a plugin may be silent. After this time, the client stops the plugin. After a message to the user,
+    /// the plugin may be silent five times as long, because the user may have to find and touch a key.
     #[must_use]
     pub fn timeout(self, silence: Duration) -> Self {
         Self { silence, ..self }

@@ -44,8 +44,8 @@ pub enum Answer {
     No,
     /// The text that the user typed.
     Text(Secret),
-    /// There is no user to ask, or the user did not answer. The client reports this answer to the plugin, and the
-    /// plugin decides how to continue.
+    /// There is no user to ask, or the user did not answer. The client sends this answer to the plugin, and the plugin
+    /// decides how to continue.
     Nobody,
 }
 
@@ -55,15 +55,15 @@ pub trait Dialog: Send + Sync {
     /// during this call.
     fn ask(&self, program: &str, question: &Question) -> Answer;
 
-    /// Is called after a plugin was started. The result is dropped when the plugin has ended. If a signal ends the
-    /// calling program, the program should first stop the plugin with `process`.
+    /// Is called after a plugin was started. The result is dropped when the plugin has ended. A program that is ended
+    /// by a signal should first stop the plugin with `process`.
     fn started(&self, process: &Process) -> Box<dyn Any> {
         let _ = process;
         Box::new(())
     }
 }
 
-/// The dialog of a program without a user.
+/// A dialog for programs that cannot ask a user.
 pub(super) struct Silence;
 
 impl Dialog for Silence {

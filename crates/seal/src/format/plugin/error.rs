@@ -9,8 +9,8 @@ use super::Tag;
 use crate::Fault;
 use crate::key::plugin::PluginName;
 
-/// The failure of a plugin. The text of the error contains words of the plugin. Control characters in these words are
-/// escaped.
+/// The failure of a plugin. The text of the error contains text that the plugin sent. Control characters in the
+/// plugin's text are escaped.
 #[derive(Debug)]
 pub struct PluginError {
     plugin: String,
@@ -51,8 +51,8 @@ pub enum Reason {
     Flood(&'static str),
     /// The plugin broke the protocol.
     Protocol(&'static str),
-    /// The plugin made a stanza of a type that age defines. Either plugins must not make stanzas of this type, or the
-    /// stanza does not have the form of its type.
+    /// The plugin made a stanza of a type that age defines. Plugins must not make stanzas of this type, or the stanza
+    /// does not have the form of its type.
     Stanza(Tag),
     /// The plugin unwrapped a key that does not have 16 bytes. The number is the length of the key.
     KeyLength(usize),

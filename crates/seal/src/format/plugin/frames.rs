@@ -15,7 +15,7 @@ const START: &[u8] = b"-> ";
 /// Bytes that were received but are not used yet. The bytes may contain keys, so they are wiped.
 pub(super) struct Frames {
     bytes: Wiped<Vec<u8>>,
-    /// The number of bytes in the whole lines of the first stanza.
+    /// The number of bytes in the complete lines of the first stanza.
     lines: usize,
 }
 

@@ -71,8 +71,8 @@ pub(super) fn run<T>(
     let program = search::find(name, client).ok_or(Reason::Missing)?;
     let mut command = Command::new(program);
     command.arg(format!("--age-plugin={machine}"));
-    // The plugin runs in the root folder. Plugins need no particular folder, and the user's current folder may contain
-    // files that mislead a plugin.
+    // The plugin runs in the root folder. Plugins need no particular folder. The user's current folder could contain
+    // files that change what a plugin does.
     command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     for variable in &client.hidden {
         command.env_remove(variable);
@@ -99,7 +99,7 @@ pub(super) fn run<T>(
     }
 }
 
-/// A guard that stops the program when the guard is dropped, also after a panic.
+/// A guard that stops the program when the guard is dropped, even during a panic.
 struct Running {
     process: Process,
     note: Option<Box<dyn std::any::Any>>,
@@ -124,7 +124,7 @@ struct Pipes<'a> {
 
 /// The plugin's standard error.
 struct Log {
-    /// The number of bytes that may still be shown.
+    /// The number of further bytes that may be shown.
     left: usize,
     /// The beginning of a line that is not complete yet.
     line: Vec<u8>,

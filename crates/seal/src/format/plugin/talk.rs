@@ -1,5 +1,5 @@
 //! A conversation with a plugin. The two sides exchange stanzas. The number and the size of the plugin's stanzas are
-//! limited, and also the time for them.
+//! limited, and so is the time to wait for them.
 
 use std::time::{Duration, Instant};
 
@@ -111,8 +111,8 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Answers a command that means the same while wrapping and while unwrapping. Answers any other command as
-    /// unsupported.
+    /// Answers a command that has the same meaning when the plugin wraps and when it unwraps. For any other command,
+    /// answers that the command is not supported.
     pub(super) fn answer(&mut self, stanza: &AgeStanza) -> Result<(), Reason> {
         let said = text::lines(&stanza.body);
         let question = match stanza.tag.as_str() {
@@ -150,8 +150,8 @@ impl<'a> Talk<'a> {
         self.ok()
     }
 
-    /// Returns the reason why the plugin has no result. The reason is the error that the plugin reported, or otherwise
-    /// the question that nobody answered.
+    /// Returns the reason why the plugin returned no result. The reason is the error that the plugin reported or, if
+    /// there is none, the question that nobody answered.
     pub(super) fn excuse(&mut self) -> Option<Reason> {
         self.refused.take().or_else(|| self.unanswered.take().map(Reason::Unanswered))
     }

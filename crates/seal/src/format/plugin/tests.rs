@@ -1,4 +1,5 @@
-//! Tests of the protocol with plugins that exist only as text, and of entries with stanzas that are not well formed.
+//! Tests of the protocol with simulated plugins, which send fixed text, and tests of entries with stanzas that are not
+//! well formed.
 
 use std::sync::Mutex;
 
@@ -206,7 +207,7 @@ fn plugins_that_lie_are_refused() {
         let words = if says.is_empty() { "closed its output" } else { words };
         assert!(error.starts_with("age-plugin-dummy ") && error.contains(words), "{says:?}: {error}");
     }
-    // An error from the plugin counts even if the plugin also made stanzas.
+    // If the plugin sends an error, wrapping fails even if the plugin also made stanzas.
     assert!(wrap(&format!("{stanza}-> error internal\n\n-> done\n\n")).is_err());
     assert!(wrap(&format!("-> request-secret\nUElOPw\n{stanza}-> done\n\n")).is_ok());
     let key = "-> file-key 0\nAQEBAQEBAQEBAQEBAQEBAQ\n";

@@ -1,4 +1,4 @@
-//! Reads a payload at any position. Only the segments that hold the wanted data are opened.
+//! Reads a payload at any position. Only the segments that contain the requested data are opened.
 
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -43,7 +43,7 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
         Ok(reader)
     }
 
-    /// Does the same as [`over`](Self::over), but allows that the last segments are damaged or missing. The length of
+    /// Does the same as [`over`](Self::over), but also works if the last segments are damaged or missing. The length of
     /// the data is computed from the length of the input.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
         self.data.resize(data, 0);
         let is_last = self.segments.is_last(segment);
         match self.cipher.open(segment, is_last, &self.sealed, &mut self.data) {
-            // If the file was cut, more segments may have followed, so this segment may not be the last one.
+            // If the end of the file was cut off, this segment may not be the last segment of the original file.
             Err(_) if is_last && !self.ends => self.cipher.open(segment, false, &self.sealed, &mut self.data)?,
             opened => opened?,
         }
@@ -99,15 +99,16 @@ impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
         self.position
     }
 
-    /// Moves the position to the end of its segment, even if this segment does not open. Returns the new position.
+    /// Moves the position to the end of the current segment, even if this segment does not open. Returns the new
+    /// position.
     pub(crate) fn skip_segment(&mut self) -> u64 {
         let full = self.cipher.shape().data() as u64;
         self.position = (self.position / full + 1).saturating_mul(full).min(self.length());
         self.position
     }
 
-    /// Returns the data from the position to the end of the segment that holds the position. Returns an empty slice at
-    /// the end of the data. The position does not change.
+    /// Returns the data from the position to the end of the current segment. Returns an empty slice at the end of the
+    /// data. The position does not change.
     ///
     /// # Errors
     /// If the segment was changed, or cannot be read.

@@ -8,7 +8,7 @@ use crate::Error;
 /// The maximum number of segments in a payload. FLOE has the same maximum.
 const MOST: u64 = crate::format::deadpan::floe::MOST_SEGMENTS;
 
-/// The division of data into segments. This type only calculates with lengths, and holds no data.
+/// The division of data into segments. This type only computes with lengths, and holds no data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segments {
     segment: u64,

@@ -19,7 +19,8 @@ use deadpan_ct::declassify_bytes;
 const MAGIC: &[u8] = b"openssh-key-v1\0";
 const DAMAGED: &str = "the OpenSSH key file is damaged";
 /// The maximum number of rounds of bcrypt that a file may request. These rounds take about 10 seconds. `ssh-keygen`
-/// uses 16 or 24 rounds by default. The limit is low under a fuzzer, because the fuzzer has to try many files.
+/// uses 16 or 24 rounds by default. In a fuzzing build, the limit is one round, because the fuzzer has to try many
+/// files.
 const MAX_ROUNDS: u32 = if cfg!(fuzzing) { 1 } else { 1024 };
 /// The longest salt that the reader accepts. OpenSSH writes 16 bytes.
 const MAX_SALT: usize = 64;

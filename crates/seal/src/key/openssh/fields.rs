@@ -1,4 +1,4 @@
-//! Fields of the SSH wire format (RFC 4251 section 5): numbers, and strings after their length.
+//! Fields of the SSH wire format (RFC 4251 section 5): numbers, and strings with the length in front.
 
 use crate::key::error::Trouble;
 use deadpan_ct::{Choice, CtEq, declassify_bytes};
@@ -34,7 +34,7 @@ impl<'a> Fields<'a> {
         self.bytes(usize::try_from(length).map_err(|_| Trouble::Malformed(self.short))?)
     }
 
-    /// Returns the next string as public text.
+    /// Returns the next string, which must be public, as text.
     pub(super) fn text(&mut self) -> Result<&'a str, Trouble> {
         str::from_utf8(declassify_bytes(self.string()?)).map_err(|_| Trouble::Malformed(self.short))
     }

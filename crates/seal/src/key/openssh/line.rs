@@ -23,7 +23,7 @@ pub(in crate::key) fn read(line: &str) -> Result<Option<(SshPublic, &str)>, Trou
     let (body, comment) = rest.split_once(SPACE).unwrap_or((rest, ""));
     let blob = STANDARD.decode(body.as_bytes()).map_err(|_| DAMAGED)?;
     let key = SshPublic::decode(&blob)?;
-    // Like OpenSSH, this reader requires that the line and the encoded key have the same name.
+    // Like OpenSSH, this reader requires that the name in the line and the name in the encoded key are equal.
     let inside = blob.get(4..4 + name.len());
     if key.kind() != kind || inside != Some(name.as_bytes()) {
         return Err(Trouble::Malformed("the SSH public key is of another kind than its line says"));

@@ -15,7 +15,7 @@ use deadpan_ct::{Choice, CtEq, declassify_bytes};
 const DAMAGED: &str = "the private part of the OpenSSH key file is damaged";
 const DIFFERENT: Trouble = Trouble::Malformed("the private and the public part of the OpenSSH key file do not match");
 
-/// A private key of SSH with its public key.
+/// An SSH private key with its public key.
 #[derive(Clone)]
 pub struct OpensshKey {
     public: SshPublic,
@@ -23,7 +23,7 @@ pub struct OpensshKey {
     comment: String,
 }
 
-/// The material of a private key of SSH.
+/// The secret values of an SSH private key.
 #[derive(Clone, Debug)]
 pub enum SshMaterial {
     /// For Ed25519: a seed of 32 bytes. For the composite algorithm: the seed of ML-DSA-44, then the seed of Ed25519,
@@ -34,7 +34,7 @@ pub enum SshMaterial {
 }
 
 /// The secret numbers of an RSA key, big-endian without leading zeros. The reader checks that the product of the primes
-/// is the modulus. The reader checks only the lengths of the other numbers.
+/// is the modulus. Of the other secret numbers, the reader checks only the lengths.
 #[derive(Clone, Debug)]
 pub struct RsaParts {
     /// The private exponent.
@@ -90,7 +90,7 @@ impl OpensshKey {
 /// whether the private part is valid.
 pub(super) fn decode(plain: &[u8], public: &SshPublic, block: usize) -> Result<OpensshKey, Trouble> {
     let mut fields = Fields::new(plain, DAMAGED);
-    // With a wrong passphrase, these two numbers are equal only once in four billion cases.
+    // With a wrong passphrase, the probability that these two numbers are equal is 1 in four billion.
     let (one, two) = (fields.bytes(4)?, fields.bytes(4)?);
     if !one.ct_eq(two).declassify() {
         return Err(Trouble::Malformed(DAMAGED));
@@ -123,7 +123,7 @@ fn ed25519(fields: &mut Fields<'_>, public: &SshPublic) -> Result<Secret, Troubl
     same(fields.string()?, known)?;
     let (seed, again) = fields.string()?.split_first_chunk::<32>().ok_or(Trouble::Malformed(DAMAGED))?;
     same(again, known)?;
-    // Signing with a public key that does not belong to the seed would reveal the private key.
+    // Signing with a public key that does not belong to the seed can reveal the private key.
     Ed25519KeyPair::from_seed_and_public_key(seed, known).map_err(|_| DIFFERENT)?;
     Ok(Secret::copy_of(seed))
 }

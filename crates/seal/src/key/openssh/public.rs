@@ -60,7 +60,7 @@ impl SshKind {
         }
     }
 
-    /// Accepts the other name that OpenSSH 10.4 and 10.5 used for the composite algorithm.
+    /// Also accepts another name of the composite algorithm, the name in OpenSSH 10.4 and 10.5.
     pub(super) fn from_name(name: &str) -> Result<Self, Trouble> {
         if name == "ssh-mldsa44-ed25519@openssh.com" {
             return Ok(Self::MlDsa44Ed25519);
@@ -79,7 +79,7 @@ impl SshKind {
     }
 }
 
-/// Returns the error that names an unsupported kind of key.
+/// Returns the error for an unsupported kind of key, with the name of the kind.
 fn foreign(name: &str) -> Trouble {
     let is_name = (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
     match name {
@@ -130,7 +130,7 @@ impl SshPublic {
         self.kind
     }
 
-    /// Returns the key in the binary form of SSH, which is the base64 part of a public line.
+    /// Returns the key in the binary form of SSH; a public line contains this form in base64.
     #[must_use]
     pub fn blob(&self) -> &[u8] {
         &self.blob

@@ -34,8 +34,8 @@ impl Passphrase {
         }
     }
 
-    /// Returns the forms that a reader tries: as typed, NFC, NFD. If two forms are equal, the function returns only the
-    /// Unicode form, so that a session finds the hash that it used for sealing.
+    /// Returns the forms that a reader tries: as typed, NFC, NFD. If two of these forms are equal, returns only one of
+    /// them (NFC or NFD, not the typed form), so that a session finds the hash that it computed for sealing.
     pub(crate) fn forms(&self) -> Vec<Form> {
         if self.text_beyond_ascii().is_none() {
             return vec![Form::Composed];
@@ -58,8 +58,8 @@ impl Passphrase {
     }
 }
 
-/// Writes characters as UTF-8. Counts the bytes of the characters first, because memory that grows would leave a copy
-/// behind. The iterator itself holds a few characters at a time, which are not wiped.
+/// Writes characters as UTF-8. Counts the bytes of the characters first, because a string that grows leaves a copy of
+/// its old contents in memory. The iterator itself holds a few characters at a time; these characters are not wiped.
 fn collect<I: Iterator<Item = char>>(characters: impl Fn() -> I) -> Secret {
     let mut text = Secret::zeroed(characters().map(char::len_utf8).sum());
     let mut length = 0;

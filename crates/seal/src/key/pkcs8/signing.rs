@@ -6,7 +6,8 @@
 //! composite   the seed of ML-DSA, then that of Ed25519, as they are        draft-ietf-lamps-pq-composite-sigs
 //! ```
 //!
-//! May leak: the kind and the form of the key, and whether the key is valid. This module copies seeds as a whole.
+//! May leak: the kind and the form of the key, and whether the key is valid. This module copies seeds without
+//! inspecting their bytes.
 
 use super::super::algorithm;
 use super::super::der::{self, DerReader, Item, OCTET_STRING, SEQUENCE};
@@ -24,8 +25,8 @@ pub(in super::super) fn encode(key: &SigningKey) -> Secret {
         (Scheme::MlDsa65, SigningMaterial::Seed(seed)) => Item::Tagged(der::context(0), &[Item::Raw(seed)]).encode(),
         (_, SigningMaterial::Seed(seeds)) => Secret::copy_of(seeds),
     };
-    // Every private key has an algorithm identifier. Only keys in hardware have no identifier, and their private keys
-    // never occur here.
+    // Every private key has an algorithm identifier. Only keys in hardware lack an algorithm identifier, and their
+    // private keys never occur here.
     super::assemble(Item::Raw(algorithm::signing(key.scheme()).unwrap_or_default()), &contents)
 }
 

@@ -3,7 +3,7 @@
 //! An agent holds private keys, or talks to hardware that holds private keys, and signs without revealing the keys. The
 //! caller passes the path of the socket. By convention, the environment variable `SSH_AUTH_SOCK` contains the path of
 //! the socket. Each request opens a new connection, and one deadline applies to the whole request. This module verifies
-//! each signature before it returns the signature, so it detects a faulty agent at once.
+//! each signature before it returns the signature, so it detects wrong signatures of a faulty agent at once.
 //!
 //! ```no_run
 //! use deadpan_seal::sign::{Agent, Signer};
@@ -110,7 +110,7 @@ impl Agent {
 pub struct AgentKey {
     agent: Agent,
     public: VerifyingKey,
-    /// The public key in the form that the agent sent.
+    /// The public key, in the form in which the agent sent it.
     blob: Vec<u8>,
     comment: String,
 }

@@ -1,4 +1,4 @@
-//! The file `allowed_signers` of `ssh-keygen -Y`, which lists people and their keys.
+//! The file `allowed_signers` of `ssh-keygen -Y`: a list of people and their keys.
 //!
 //! ```text
 //! # people           options                                                          key
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The reader checks lines with keys of unsupported kinds, such as RSA, but these lines never match. The reader refuses
-//! the option `cert-authority`: a reader that ignores this option would accept fewer people than the file lists.
+//! the option `cert-authority`, because a reader that ignores this option accepts fewer people than the file lists.
 //!
 //! ```
 //! use deadpan_seal::sign::{Allowed, Scheme, SigningKey};

@@ -5,8 +5,8 @@
 //! signature = ML-DSA.Sign(M', ctx = Label) ‖ Ed25519.Sign(M')
 //! ```
 //!
-//! The label prevents the use of one half of a composite signature as a separate signature. Keys and signatures begin
-//! with the post-quantum half.
+//! Because of the label, one half of a composite signature is not valid as a separate signature. Keys and signatures
+//! begin with the post-quantum half.
 
 use aws_lc_rs::digest;
 
@@ -42,7 +42,7 @@ pub(super) fn verify(public: &[u8], message: &[u8], context: &[u8], signature: &
     Ok(ml_dsa::verify(SET, lattice, &message, LABEL, first)? && ed25519::verify(curve, &message, second))
 }
 
-/// Returns the value M', which both halves of the key sign.
+/// Returns the value M', the input that both halves of the key sign.
 fn representative(message: &[u8], context: &[u8]) -> Result<Vec<u8>, Error> {
     let length = u8::try_from(context.len()).map_err(|_| Error::Invalid("a context has at most 255 bytes"))?;
     let digest = digest::digest(&digest::SHA512, message);

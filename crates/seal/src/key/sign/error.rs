@@ -16,7 +16,7 @@ pub enum SignError {
     /// A signature is made with an unsupported algorithm. The text names the algorithm.
     #[error("signatures of the kind {0} are not supported")]
     Unsupported(String),
-    /// The signature was not made by this key over these data: the signature or the data were changed.
+    /// This key did not make the signature over these data: the signature or the data were changed.
     #[error("the signature is wrong: it or the data were changed")]
     Forged,
     /// The signature was made for another purpose.

@@ -129,7 +129,7 @@ impl SigningKey {
         self.sign_with_context(message, &[])
     }
 
-    /// Signs a message with a context. Ignores the context for Ed25519, which has no contexts.
+    /// Signs a message with a context. Ignores the context for Ed25519, because Ed25519 has no contexts.
     pub(super) fn sign_with_context(&self, message: &[u8], context: &[u8]) -> Result<Vec<u8>, Error> {
         match &self.0.engine {
             Engine::Curve(key) => Ok(key.sign(message)?.to_vec()),

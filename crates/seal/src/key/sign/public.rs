@@ -27,7 +27,7 @@ pub struct VerifyingKey(Arc<VerifyingInner>);
 struct VerifyingInner {
     scheme: Scheme,
     bytes: Vec<u8>,
-    /// The application that a security key was made for. It is empty for other keys.
+    /// The application for which a security key was made. It is empty for other keys.
     application: String,
 }
 
@@ -42,8 +42,8 @@ impl VerifyingKey {
     /// for the composite algorithm, the ML-DSA key and then the Ed25519 key.
     ///
     /// # Errors
-    /// If the bytes are not a valid key. Also if the scheme is [`Scheme::SkEd25519`], because such a key needs an
-    /// application name, too.
+    /// If the bytes are not a valid key. The function also returns an error for [`Scheme::SkEd25519`], because such a
+    /// key needs an application name, too.
     pub fn from_bytes(scheme: Scheme, bytes: &[u8]) -> Result<Self, Error> {
         if scheme == Scheme::SkEd25519 {
             return Err(SignError::Hardware(scheme.name()).into());
@@ -98,7 +98,7 @@ impl VerifyingKey {
     /// comment.
     ///
     /// # Errors
-    /// [`SignError::Unsupported`] for other algorithms, [`SignError::Malformed`] if the line is not such a key.
+    /// [`SignError::Unsupported`] for other algorithms, [`SignError::Malformed`] if the line is not a public key line.
     pub fn from_line(line: &str) -> Result<Self, Error> {
         const MALFORMED: SignError = SignError::Malformed("it is not a public key in a line of SSH");
         let mut words = line.split_ascii_whitespace();
@@ -132,7 +132,7 @@ impl VerifyingKey {
         &self.0.bytes
     }
 
-    /// Returns the application that a security key was made for, or an empty text for other keys.
+    /// Returns the application for which a security key was made, or an empty text for other keys.
     pub(super) fn application(&self) -> &str {
         &self.0.application
     }

@@ -139,14 +139,14 @@ impl SshSig {
         text + &format!("-----END {LABEL}-----\n")
     }
 
-    /// Returns the key that the signature names. Until [`SshSig::verify`] succeeds, the key proves nothing, because
+    /// Returns the public key in the signature. Until [`SshSig::verify`] succeeds, the key proves nothing, because
     /// anybody can write any key into a signature.
     #[must_use]
     pub fn key(&self) -> &VerifyingKey {
         &self.key
     }
 
-    /// Returns the namespace: the purpose that the signature was made for.
+    /// Returns the namespace, which is the purpose of the signature.
     #[must_use]
     pub fn namespace(&self) -> &str {
         &self.namespace
@@ -159,10 +159,10 @@ impl SshSig {
     }
 
     /// Verifies the signature over the digest of a message. Compute the digest with the hash function of
-    /// [`SshSig::hash`], which is SHA-512 for all signatures that [`Signer`](super::Signer) makes.
+    /// [`SshSig::hash`]. This function is SHA-512 for all signatures that [`Signer`](super::Signer) makes.
     ///
-    /// A right signature proves that the owner of [`SshSig::key`] signed. The signature does not prove who owns this
-    /// key.
+    /// A right signature proves that the owner of the key [`SshSig::key`] signed the message. The signature does not
+    /// prove who owns this key.
     ///
     /// # Errors
     /// [`SignError::Namespace`] if the signature is for another purpose. [`SignError::Forged`] if the signature is

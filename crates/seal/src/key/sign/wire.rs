@@ -1,4 +1,4 @@
-//! The data types of SSH (RFC 4251 section 5): numbers, and strings after their length.
+//! The data types of SSH (RFC 4251 section 5): numbers, and strings with the length in front.
 
 /// Reads values one after the other. Each method returns `None` if the bytes end too early. May leak: lengths.
 pub(crate) struct WireReader<'a> {
@@ -30,7 +30,7 @@ impl<'a> WireReader<'a> {
         self.bytes(usize::try_from(length).ok()?)
     }
 
-    /// Returns the next string as public text.
+    /// Returns the next string, which must be public, as text.
     pub(crate) fn text(&mut self) -> Option<&'a str> {
         str::from_utf8(self.string()?).ok()
     }
@@ -46,7 +46,7 @@ impl<'a> WireReader<'a> {
     }
 }
 
-/// Returns the bytes of several strings, each after its length.
+/// Returns the bytes of several strings, with the length in front of each string.
 pub(crate) fn strings(strings: &[&[u8]]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(strings.iter().map(|string| 4 + string.len()).sum());
     for string in strings {

@@ -36,8 +36,7 @@ impl fmt::Display for Cost {
 }
 
 impl Cost {
-    /// Checks that the cost is within the bounds of the format, which allow at most 4 GiB of memory and a few minutes
-    /// of work.
+    /// Checks that the cost is within the bounds of the format: at most 4 GiB of memory, and a few minutes of work.
     pub(crate) fn check(self) -> Result<(), Error> {
         let Self { memory, passes, lanes } = self;
         if !(1..=64).contains(&lanes) || memory < 8 * lanes || passes == 0 {

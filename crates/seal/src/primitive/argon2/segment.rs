@@ -10,8 +10,8 @@ pub(super) struct Slice<'a> {
     shape: MatrixShape,
     pass: usize,
     number: usize,
-    /// The blocks of each other slice. The entry of the slice that is being filled is empty, because a lane reads only
-    /// its own segment in that slice.
+    /// The blocks of each other slice. The slice that the threads are filling has an empty entry here, because each
+    /// lane reads only its own segment of that slice.
     others: [&'a [Block]; SLICES],
 }
 
@@ -19,9 +19,9 @@ pub(super) struct Slice<'a> {
 pub(super) struct Segment<'a> {
     lane: usize,
     blocks: &'a mut [Block],
-    /// The source of pseudo-random numbers, if these numbers do not depend on the data in this slice.
+    /// The source of the pseudo-random numbers, or `None` if these numbers depend on the data in this slice.
     addresses: Option<Box<Addresses>>,
-    /// The place of the reference block for the next block.
+    /// The position of the reference block for the next block.
     reference: Reference,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Slice<'a> {
         let alone = self.pass == 0 && self.number == 0;
         let lane = if alone { segment.lane } else { ((random >> 32) as u32 % lanes as u32) as usize };
         // A lane may refer to all finished slices, and to the finished blocks of its own segment, but not to the block
-        // right before the new one.
+        // directly before the new block.
         let finished = length * if self.pass == 0 { self.number } else { SLICES - 1 };
         let area = if lane == segment.lane { finished + index - 1 } else { finished - usize::from(index == 0) };
         let x = (random & 0xffff_ffff).pow(2) >> 32;

@@ -2,7 +2,7 @@ use super::*;
 use crate::primitive::imp::compress::tests::back_ends;
 use deadpan_base64::hex;
 
-/// Tests the example in section 5.3 of RFC 9106, which has a secret and associated data.
+/// Tests the example in section 5.3 of RFC 9106, which includes a secret and associated data.
 #[test]
 fn rfc_9106_vector() {
     let cost = Cost { memory: 32, passes: 3, lanes: 4 };
@@ -14,7 +14,6 @@ fn rfc_9106_vector() {
     }
 }
 
-/// Computes the hash with the crate `argon2`.
 fn reference(cost: Cost, input: HashInput<'_>, output: &mut [u8]) {
     use ::argon2::{Algorithm, Argon2, AssociatedData, ParamsBuilder, Version};
 

@@ -43,7 +43,7 @@ impl Suite {
     }
 }
 
-/// Joins the parts. Allocates the memory once, so that no copy of the parts stays behind.
+/// Joins the parts. Allocates all memory at once, because a vector that grows leaves copies behind.
 fn join(parts: &[&[u8]]) -> Wiped<Vec<u8>> {
     let mut all = Wiped::new(Vec::with_capacity(parts.iter().map(|part| part.len()).sum()));
     for part in parts {

@@ -1,5 +1,5 @@
-//! Argon2's memory, on huge pages if the system has huge pages. With pages of 4 KiB, the first access to 256 MiB would
-//! nearly double the time.
+//! Argon2's memory, on huge pages if the system has huge pages. With pages of 4 KiB, the first access to 256 MiB nearly
+//! doubles the time of the hash.
 
 use std::ops::{Deref, DerefMut};
 use std::slice;
@@ -28,8 +28,8 @@ impl Wipe for Block {
     }
 }
 
-/// Blocks that are zero at first. On drop, the memory of the blocks returns to the system, which clears it before any
-/// other process sees it.
+/// Blocks that are zero at first. On drop, the memory of the blocks returns to the system, and the system clears it
+/// before any other process sees it.
 pub(crate) struct Blocks(MmapMut);
 
 impl Blocks {
@@ -54,7 +54,7 @@ impl Deref for Blocks {
         let count = self.0.len() / BYTES;
         // SAFETY: the mapping is as long as `count` blocks. The mapping begins on a page, so it is aligned for blocks.
         // The mapping holds zeros or words that were written through `deref_mut`, and zeros and words are valid blocks
-        // of integers. The mapping is borrowed for as long as the slice.
+        // of integers. The mapping is borrowed for as long as the slice is borrowed.
         unsafe { slice::from_raw_parts(self.0.as_ptr().cast(), count) }
     }
 }

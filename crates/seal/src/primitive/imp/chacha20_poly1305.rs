@@ -1,8 +1,9 @@
 //! ChaCha20-Poly1305 (RFC 8439) without additional data, for the chunks of age files.
 //!
-//! AWS-LC uses registers of at most 32 bytes. On CPUs with AVX-512 and its multiplication of 52-bit numbers, the code
-//! in this module takes two thirds of AWS-LC's time. AWS-LC seals and opens on CPUs without these instructions, and for
-//! data that do not fill whole pieces. AWS-LC is also the reference for the tests.
+//! AWS-LC uses registers of at most 32 bytes. On CPUs with AVX-512 and its instructions for multiplying 52-bit numbers,
+//! the code in this module takes two thirds of AWS-LC's time. AWS-LC seals and opens on CPUs without these
+//! instructions, and processes data that do not fill a whole piece of 1 KiB. AWS-LC is also the reference for the
+//! tests.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 mod poly1305;
@@ -36,7 +37,7 @@ impl ChaCha {
         Ok(cipher)
     }
 
-    /// Makes a cipher that uses only AWS-LC, which runs on every CPU.
+    /// Makes a cipher that uses only AWS-LC and runs on every CPU.
     fn anywhere(key: &[u8; KEY]) -> Result<Self, Error> {
         let key = UnboundKey::new(&CHACHA20_POLY1305, key).map_err(|_| Error::System("no cipher"))?;
         Ok(Self {
@@ -46,7 +47,8 @@ impl ChaCha {
         })
     }
 
-    /// Seals `data` into `output`, which has the same length. Never use a nonce for two messages. May leak: the length.
+    /// Seals `data` into `output`; both slices have the same length. Never use a nonce for two messages. May leak: the
+    /// length.
     pub(crate) fn seal(
         &self,
         nonce: &[u8; NONCE],
@@ -66,7 +68,7 @@ impl ChaCha {
         done.map_err(|_| Error::System("sealing failed"))
     }
 
-    /// Opens `sealed` into `data`, which has the same length. If the tag is wrong, the contents of `data` are
+    /// Opens `sealed` into `data`; both slices have the same length. If the tag is wrong, the contents of `data` are
     /// undefined, and the caller must wipe `data`. May leak: the length, and whether the tag is right.
     #[must_use]
     pub(crate) fn open(&self, nonce: &[u8; NONCE], sealed: &[u8], tag: &[u8; TAG], data: &mut [u8]) -> bool {

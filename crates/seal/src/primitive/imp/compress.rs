@@ -37,12 +37,12 @@ impl Compress {
         Self::Portable
     }
 
-    /// Replaces `block` by the result of G for the two other blocks. May leak: nothing.
+    /// Replaces `block` by the result of G for `previous` and `reference`. May leak: nothing.
     pub(crate) fn replace(self, previous: &Block, reference: &Block, block: &mut Block) {
         self.run(previous, reference, block, false);
     }
 
-    /// Adds the result of G for the two other blocks to `block`, by exclusive or. May leak: nothing.
+    /// Adds the result of G for `previous` and `reference` to `block`, by exclusive or. May leak: nothing.
     pub(crate) fn add(self, previous: &Block, reference: &Block, block: &mut Block) {
         self.run(previous, reference, block, true);
     }
@@ -59,17 +59,18 @@ impl Compress {
     }
 }
 
-/// Asks the CPU to read `block` from memory before the block is needed. May leak: the block's address.
+/// Lets the CPU start to read `block` from memory before the block is needed. May leak: the block's address.
 #[inline(always)]
 pub(crate) fn prefetch(block: &Block) {
     #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
     x86_64::prefetch(block);
-    // On other CPUs this function does nothing: the CPU reads the block when it needs the block.
+    // On other CPUs this function does nothing, and the CPU reads the block only when the block is needed.
     #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
     let _ = block;
 }
 
-/// Computes G as the RFC describes it: applies P to each row of a matrix of 8 × 8 pairs of words, then to each column.
+/// Computes G as the RFC describes it: applies P to each row of a matrix of 8 × 8 pairs of words, and then applies P to
+/// each column.
 #[inline(always)]
 fn portable(previous: &Block, reference: &Block, block: &mut Block, add: bool) {
     let input: [u64; WORDS] = array::from_fn(|word| previous.0[word] ^ reference.0[word]);
@@ -97,7 +98,7 @@ fn permute(words: &mut [u64; WORDS], at: [usize; 16]) {
     }
 }
 
-/// Computes the RFC's function GB, which is BLAKE2b's mixing function with a product added to each sum.
+/// Computes the RFC's function GB: BLAKE2b's mixing function, with a product added to each sum.
 #[inline(always)]
 fn mix(words: &mut [u64; WORDS], [a, b, c, d]: [usize; 4]) {
     let low = |word: u64| word & 0xffff_ffff;
@@ -125,7 +126,7 @@ pub(crate) mod tests {
             match found {
                 Some(found) => all.push((name, found)),
                 None => {
-                    // This line goes directly to standard error, because the test harness would hide the line.
+                    // The test harness hides what `eprintln!` prints, so this code writes directly to standard error.
                     let line = format!("skipped: {name}: not on this CPU\n");
                     let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
                 }

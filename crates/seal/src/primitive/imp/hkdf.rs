@@ -1,4 +1,5 @@
-//! HKDF as separate extract and expand steps. The extract step and the expand step write to the caller's memory.
+//! HKDF as separate extract and expand steps. The extract step and the expand step write their results to the caller's
+//! memory.
 
 use aws_lc_sys as ffi;
 

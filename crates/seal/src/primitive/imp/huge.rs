@@ -9,8 +9,8 @@ pub(crate) fn advise<T>(memory: &mut [T]) {
     let start = memory.as_mut_ptr().cast::<u8>();
     let begin = start.align_offset(PAGE);
     if length >= LONG && begin < PAGE {
-        // SAFETY: the range lies within the memory and begins on a page. The advice does not change the contents of the
-        // memory. If the system does not support the advice, filling the memory is only slower.
+        // SAFETY: the range lies within the memory and begins on a page. This advice to the system does not change the
+        // contents of the memory. If the system does not support this advice, filling the memory is only slower.
         unsafe {
             libc::madvise(start.add(begin).cast(), (length - begin) / PAGE * PAGE, libc::MADV_HUGEPAGE);
         }

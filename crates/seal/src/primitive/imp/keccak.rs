@@ -43,7 +43,7 @@ mod tests {
         assert_eq!(out[28..], [0x80, 0xf8, 0x43, 0x4a]);
         shake256(b"", &mut out).unwrap();
         assert_eq!(out[..4], [0x46, 0xb9, 0xdd, 0x2b]);
-        // A longer output begins with the shorter output, also if the longer output exceeds the block of 136 bytes.
+        // A longer output begins with the shorter output, even if the longer output exceeds the block of 136 bytes.
         let mut long = [0; 300];
         shake256(b"", &mut long).unwrap();
         assert_eq!(long[..32], out);

@@ -1,8 +1,8 @@
-//! The keystream of AES-256 in counter mode, which serves as random bytes.
+//! The keystream of AES-256 in counter mode, used as random bytes.
 //!
 //! AWS-LC's counter mode reads an input, adds the keystream to the input, and uses registers of 16 bytes. On CPUs with
-//! AES on registers of 64 bytes, the code in this module writes the keystream directly, and is three to five times as
-//! fast.
+//! AES instructions for 64-byte registers, the code in this module writes the keystream directly, and is three to five
+//! times as fast.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 mod vaes;
@@ -16,8 +16,8 @@ pub(crate) type Counter = [u8; 16];
 
 /// The number of bytes in a block of AES.
 pub(crate) const BLOCK: usize = 16;
-/// The number of bytes that are cleared at once before the keystream is added to these bytes. A piece of this length
-/// stays in the nearest cache.
+/// The number of bytes that the code clears at once before it adds the keystream to them. This number of bytes fits
+/// into the level 1 cache.
 const CLEARED: usize = 16 << 10;
 
 /// Fills `output` with the keystream that begins at `counter`. May leak: the length of the output, and the counter.
@@ -29,20 +29,20 @@ pub(crate) fn fill(key: &[u8; 32], counter: &Counter, output: &mut [u8]) {
     fill_anywhere(key, counter, output);
 }
 
-/// Fills `output` with the help of AWS-LC, which runs on every CPU.
+/// Fills `output` with the help of AWS-LC, on any CPU.
 fn fill_anywhere(key: &[u8; 32], counter: &Counter, output: &mut [u8]) {
     let mut schedule = ffi::AES_KEY { rd_key: [0; 60], rounds: 0 };
     let (mut counter, mut ahead, mut used) = (*counter, [0_u8; BLOCK], 0);
-    // SAFETY: the function reads 32 bytes, because the key length is 256 bits, and writes to `schedule`, which this
-    // code owns.
+    // SAFETY: the function reads 32 bytes, because the key length is 256 bits; it writes to `schedule`, and this code
+    // owns `schedule`.
     let refused = unsafe { ffi::AES_set_encrypt_key(key.as_ptr(), 256, &raw mut schedule) };
     assert!(refused == 0, "256 bits are a length of keys");
     for piece in output.chunks_mut(CLEARED) {
         piece.fill(0);
         let bytes = piece.as_mut_ptr();
-        // SAFETY: the input and the output are the same `piece`, which is allowed, and the function gets the length of
-        // `piece`. `counter` and `ahead` have 16 bytes each. `used` is below 16, because the previous call set it. The
-        // schedule was made above.
+        // SAFETY: the function allows `piece` to be both the input and the output, and gets the length of `piece`.
+        // `counter` and `ahead` have 16 bytes each. `used` is below 16, because the previous call of the function set
+        // `used`. The schedule was made above.
         unsafe {
             let (counter, ahead) = (counter.as_mut_ptr(), ahead.as_mut_ptr());
             ffi::AES_ctr128_encrypt(bytes, bytes, piece.len(), &raw const schedule, counter, ahead, &raw mut used);
@@ -62,7 +62,7 @@ mod tests {
     fn back_ends() -> Vec<(&'static str, Fill)> {
         let wide = wide();
         if wide.is_none() {
-            // This line goes directly to standard error, because the test harness would hide the line.
+            // The test harness hides what `eprintln!` prints, so this code writes directly to standard error.
             let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: VAES: not on this CPU\n");
         }
         [("AWS-LC", fill_anywhere as Fill), ("the chosen one", fill)].into_iter().chain(wide).collect()

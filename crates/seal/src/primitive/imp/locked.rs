@@ -50,8 +50,8 @@ static SLOTS: [Mutex<Slots>; SIZES.len()] =
     [const { Mutex::new(Slots { pages: Vec::new(), free: Vec::new() }) }; SIZES.len()];
 
 /// Maps memory. If the system allows it, locks the memory and excludes it from core dumps. On many machines, the limit
-/// on locked memory is low. If the limit is reached, the memory is not locked: memory that may be swapped out is better
-/// than an error.
+/// on locked memory is low. If the limit is reached, the memory is not locked, because memory that may be swapped out
+/// is better than an error.
 pub(super) fn map(length: usize) -> MmapMut {
     let memory = MmapMut::map_anon(length).expect("the system gives a page of memory");
     #[cfg(unix)]
@@ -85,7 +85,7 @@ impl Locked {
 
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: `start` points to `length` initialized bytes. The bytes are in a slot or in a mapping that only this
-        // value uses until drop, and are borrowed for as long as `self` is borrowed.
+        // value uses until it is dropped, and are borrowed for as long as `self` is borrowed.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.length) }
     }
 
@@ -136,7 +136,7 @@ mod tests {
             .find_map(|line| line.strip_prefix("VmLck:")?.trim().strip_suffix(" kB")?.parse().ok())
             .expect("VmLck");
         if locked == 0 {
-            // This line goes directly to standard error, because the test harness would hide the line.
+            // The test harness hides what `eprintln!` prints, so this code writes directly to standard error.
             let _ = writeln!(std::io::stderr(), "skipped: this system does not allow memory to be locked");
         }
         // The flags of the slot's page show whether the page is locked.

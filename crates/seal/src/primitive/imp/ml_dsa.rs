@@ -1,5 +1,5 @@
-//! ML-DSA (FIPS 204) in its pure form, with contexts and with keys from seeds. `aws-lc-rs` does not offer both features
-//! together.
+//! Pure ML-DSA (FIPS 204), with contexts and with keys from seeds. `aws-lc-rs` does not offer contexts and keys from
+//! seeds together.
 
 use std::ptr::{null, null_mut};
 
@@ -101,11 +101,11 @@ impl MlDsaKey {
         if done == 1 && length == self.set.expanded_len() { Ok(()) } else { Err(FAILED) }
     }
 
-    /// Signs a message for a context of at most 255 bytes. `signature` has [`MlDsaSet::signature_len`] bytes. May leak:
-    /// the lengths, and how often the algorithm restarted, which reveals nothing about the key.
+    /// Signs a message with a context of at most 255 bytes. `signature` has [`MlDsaSet::signature_len`] bytes. May
+    /// leak: the lengths, and how often the algorithm restarted, which reveals nothing about the key.
     ///
     /// AWS-LC hedges each signature with bytes from its own random generator, and has no public function that signs
-    /// without this generator. The generator collects jitter once in each process, which takes about 55 milliseconds.
+    /// without this generator. Once in each process, the generator collects jitter, which takes about 55 milliseconds.
     /// It collects no jitter if AWS-LC was built with `AWS_LC_SYS_NO_JITTER_ENTROPY=1`.
     pub(crate) fn sign(&self, message: &[u8], context: &[u8], signature: &mut [u8]) -> Result<(), Error> {
         let session = session(&self.pair, context, Direction::Sign)?;
@@ -150,7 +150,7 @@ enum Direction {
     Verify,
 }
 
-/// Begins to sign or to verify with a key and a context.
+/// Begins to sign or to verify messages with a key and a context.
 fn session(key: &Owned<ffi::EVP_PKEY>, context: &[u8], direction: Direction) -> Result<Owned<ffi::EVP_MD_CTX>, Error> {
     // SAFETY: the call returns null or a new object that this code owns.
     let session = unsafe { Owned::new(ffi::EVP_MD_CTX_new()) }?;

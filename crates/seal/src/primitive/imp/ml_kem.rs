@@ -1,5 +1,5 @@
-//! ML-KEM (FIPS 203): keys from seeds, which `aws-lc-rs` does not offer, and shared secrets without intermediate
-//! copies.
+//! ML-KEM (FIPS 203): keys from seeds, and shared secrets without intermediate copies. `aws-lc-rs` does not offer these
+//! functions.
 
 use std::ptr::null_mut;
 
@@ -72,7 +72,8 @@ impl MlKemKey {
     /// Computes the key from a seed (d, then z). May leak: nothing.
     ///
     /// AWS-LC's function for keys from seeds is experimental, and some of the Rust bindings lack this function. So this
-    /// function writes the seed in PKCS#8 form (RFC 9935) and lets AWS-LC read that form, which gives the same key.
+    /// function writes the seed in PKCS#8 form (RFC 9935) and lets AWS-LC read the PKCS#8 form; the resulting key is
+    /// the same.
     pub(crate) fn from_seed(set: MlKemSet, seed: &[u8; 64]) -> Result<Self, Error> {
         // SEQUENCE { 0, SEQUENCE { 2.16.840.1.101.3.4.4.x }, OCTET STRING { [0] seed } }
         const HEAD: [u8; 22] =
@@ -160,12 +161,12 @@ pub(crate) fn is_public(set: MlKemSet, bytes: &[u8]) -> Result<bool, Error> {
     Ok(unsafe { ffi::EVP_PKEY_public_check(context.get()) } == 1)
 }
 
-/// Computes a shared secret and its ciphertext for an encapsulation key `public`, which must be checked before. The 32
-/// random bytes are as sensitive as the shared secret. The ciphertext has [`MlKemSet::ciphertext_len`] bytes, and the
-/// shared secret has 32 bytes. May leak: nothing.
+/// Computes a shared secret and its ciphertext for an encapsulation key; the caller must have checked the key `public`.
+/// The 32 random bytes are as sensitive as the shared secret. The ciphertext has [`MlKemSet::ciphertext_len`] bytes,
+/// and the shared secret has 32 bytes. May leak: nothing.
 ///
-/// The function does not use AWS-LC's own random generator. In a normal build, this generator collects jitter before
-/// its first byte, which takes a hundred times as long as sealing a small file.
+/// The function does not use AWS-LC's own random generator. In a normal build, this generator collects jitter before it
+/// returns its first byte, which takes a hundred times as long as sealing a small file.
 pub(crate) fn encapsulate(
     set: MlKemSet,
     public: &[u8],

@@ -1,4 +1,4 @@
-//! A foreign object that is always freed by the function for its type.
+//! A foreign object that is always freed with the function for the object's type.
 
 use std::ptr::NonNull;
 
@@ -6,7 +6,7 @@ use aws_lc_sys as ffi;
 
 use crate::Error;
 
-/// A foreign type with a function that frees it.
+/// A foreign type with a function that frees its objects.
 ///
 /// # Safety
 /// `free` must be the function that the library defines for freeing objects of this type.
@@ -38,7 +38,8 @@ impl<T: Free> Owned<T> {
 
 impl<T: Free> Drop for Owned<T> {
     fn drop(&mut self) {
-        // SAFETY: `new` requires that this value owns the object. No reference to the object remains after this value.
+        // SAFETY: `new` requires that this value owns the object. No reference to the object remains after this value
+        // is dropped.
         unsafe { T::free(self.0.as_ptr()) }
     }
 }

@@ -42,8 +42,8 @@ impl Scalar {
     pub(crate) fn public(&self, out: &mut [u8; POINT]) -> Result<(), Error> {
         const FAILED: Error = Error::System("P-256 failed");
         let product = point()?;
-        // SAFETY: the group, the point and the key are valid, and `from_bytes` set the number of the key. A null
-        // pointer is allowed for an argument that is not needed.
+        // SAFETY: the group, the point and the key are valid, and `from_bytes` set the private number of the key. A
+        // null pointer is allowed for an argument that is not needed.
         let done = unsafe {
             let number = ffi::EC_KEY_get0_private_key(self.0.get());
             ffi::EC_POINT_mul(ffi::EC_group_p256(), product.get(), number, null(), null(), null_mut())
@@ -64,7 +64,7 @@ impl Scalar {
     pub(crate) fn multiply(&self, other: &[u8; POINT], out: &mut [u8; 32]) -> Result<bool, Error> {
         let Some(other) = parse(other)? else { return Ok(false) };
         // SAFETY: `out` is passed with its length, and the point and the key are valid. Without a key derivation
-        // function, AWS-LC writes the coordinate itself.
+        // function, AWS-LC writes the x coordinate itself, not a hash of it.
         let written =
             unsafe { ffi::ECDH_compute_key(out.as_mut_ptr().cast(), out.len(), other.get(), self.0.get(), None) };
         if written == 32 { Ok(true) } else { Err(Error::System("P-256 failed")) }
@@ -76,7 +76,7 @@ pub(crate) fn is_point(bytes: &[u8; POINT]) -> Result<bool, Error> {
     Ok(parse(bytes)?.is_some())
 }
 
-/// Returns the compressed form of a point: the byte 2 if y is even or 3 if y is odd, then x.
+/// Returns the compressed form of a point: first a byte (2 if y is even, 3 if y is odd), then x.
 pub(crate) fn compress(point: &[u8; POINT]) -> [u8; COMPRESSED] {
     let mut compressed = [0; COMPRESSED];
     compressed[0] = 2 | point[POINT - 1] & 1;
@@ -92,7 +92,7 @@ pub(crate) fn decompress(bytes: &[u8; COMPRESSED]) -> Result<Option<[u8; POINT]>
     let (parsed, mut out) = (point()?, [0; POINT]);
     let form = ffi::point_conversion_form_t::POINT_CONVERSION_UNCOMPRESSED;
     // SAFETY: the group and the point are valid, and the bytes are passed with their length. AWS-LC refuses an x that
-    // is out of range or belongs to no point on the curve.
+    // is out of range, or to which no point on the curve belongs.
     let done =
         unsafe { ffi::EC_POINT_oct2point(ffi::EC_group_p256(), parsed.get(), bytes.as_ptr(), bytes.len(), null_mut()) };
     if done != 1 {
@@ -106,7 +106,7 @@ pub(crate) fn decompress(bytes: &[u8; COMPRESSED]) -> Result<Option<[u8; POINT]>
 }
 
 fn parse(bytes: &[u8; POINT]) -> Result<Option<Owned<ffi::EC_POINT>>, Error> {
-    // The hybrid forms, which begin with 6 or 7, have the same length and are refused.
+    // The function refuses the hybrid forms, which begin with 6 or 7 and have the same length.
     if bytes[0] != 4 {
         return Ok(None);
     }

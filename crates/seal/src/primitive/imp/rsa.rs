@@ -62,8 +62,8 @@ impl RsaKey {
         if !done {
             return Err(FAILED);
         }
-        // SAFETY: the function gets the label with its length; the copy, or null, belongs to the context after the next
-        // call.
+        // SAFETY: the function gets the label with its length; the copy may be null, and after the next call the copy
+        // belongs to the context.
         let copy = unsafe { ffi::OPENSSL_memdup(label.as_ptr().cast(), label.len()) };
         // SAFETY: the context is valid. The context takes ownership of the copy, which AWS-LC's own allocator made.
         let done = !copy.is_null()

@@ -1,7 +1,7 @@
-//! scrypt (RFC 7914), which `aws-lc-rs` does not offer.
+//! scrypt (RFC 7914); `aws-lc-rs` does not offer this function.
 
-/// Returns `false` if the parameters are not allowed, or if they need more memory than `memory` or more memory than the
-/// system has.
+/// Returns `false` if the parameters are not allowed, or if they need more memory than `memory` allows or the system
+/// has.
 ///
 /// May leak: all lengths and parameters. May also leak information about the passphrase to programs that share the
 /// processor's caches: by design, scrypt reads memory at addresses that depend on the passphrase.
@@ -9,9 +9,9 @@
 pub(crate) fn derive(passphrase: &[u8], salt: &[u8], n: u64, r: u64, p: u64, memory: usize, output: &mut [u8]) -> bool {
     assert!(r < 1 << 32, "the caller's ceilings are far below");
     // SAFETY: the three pointers come from slices that live until the call returns, and each pointer is passed with the
-    // length of its slice. The function writes only to `output`, which is borrowed for writing, and keeps none of the
-    // pointers. The function checks the parameters itself. The sums in the function do not overflow for an `r` below
-    // 2^32, and the assertion ensures this bound.
+    // length of its slice. The function writes only to `output`, which is mutably borrowed, and keeps none of the
+    // pointers. The function checks the parameters itself. The assertion ensures that `r` is below 2^32, so that the
+    // sums in the function do not overflow.
     let done = unsafe {
         aws_lc_sys::EVP_PBE_scrypt(
             passphrase.as_ptr().cast(),

@@ -1,8 +1,8 @@
 //! SHA-512 (FIPS 180-4) for long messages, which are hashed in pieces.
 //!
 //! AWS-LC has fast code only for Intel processors. On other processors, the code for AVX2 and BMI in this module takes
-//! a quarter less time. On a CPU without AVX2 or BMI, AWS-LC computes the hash. AWS-LC is also the reference for the
-//! tests.
+//! a quarter less time than AWS-LC. On a CPU without AVX2 or BMI, AWS-LC computes the hash. AWS-LC is also the
+//! reference for the tests.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 mod x86_64;
@@ -16,7 +16,7 @@ pub(crate) const DIGEST: usize = 64;
 pub(crate) enum Sha512 {
     /// The code of AWS-LC, for every CPU.
     AwsLc(Box<Context>),
-    /// The code that uses vectors for the schedule of two blocks at once, and BMI for the rounds.
+    /// Uses vector instructions for the schedule of two blocks at once, and BMI instructions for the rounds.
     #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
     Vectors(Box<x86_64::Sha512Message>),
 }
@@ -65,7 +65,7 @@ mod tests {
             match found {
                 Some(compress) => all.push((name, Sha512::Vectors(Box::new(x86_64::Sha512Message::new(compress))))),
                 None => {
-                    // This line goes directly to standard error, because the test harness would hide the line.
+                    // The test harness hides what `eprintln!` prints, so this code writes directly to standard error.
                     let line = format!("skipped: {name}: not on this CPU\n");
                     let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
                 }
@@ -78,7 +78,7 @@ mod tests {
         (0..length as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
     }
 
-    /// The lengths go up to eight blocks, so that the messages end at every byte of the first block and of the second
+    /// The lengths go up to eight blocks, so that a message ends at every byte of the first block and of the second
     /// block of a pair.
     #[test]
     fn every_length_is_as_the_reference() {

@@ -1,5 +1,5 @@
-//! Uninitialized memory (the room) at the end of a vector, which several threads initialize piece by piece. Clearing
-//! all of this memory first, on one thread, would take as long as sealing.
+//! Uninitialized memory (the room) at the end of a vector. Several threads initialize this memory piece by piece.
+//! Clearing all of this memory in advance, on one thread, would take as long as sealing.
 
 use std::mem::MaybeUninit;
 use std::slice;
@@ -51,12 +51,12 @@ impl<'a> Spare<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// Clears the piece. Returns the bytes of the piece, which are all zero.
+    /// Clears the piece. Returns the bytes of the piece, and all these bytes are zero.
     pub(crate) fn clear(self) -> &'a mut [u8] {
         self.memory.fill(MaybeUninit::new(0));
         self.cleared.fetch_add(self.memory.len(), Ordering::Relaxed);
-        // SAFETY: all bytes were just written, they are borrowed for as long as the slice, and an initialized byte has
-        // the same layout as an uninitialized byte.
+        // SAFETY: all bytes were just written, they are borrowed for as long as the slice is borrowed, and an
+        // initialized byte has the same layout as an uninitialized byte.
         unsafe { slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.memory.len()) }
     }
 }

@@ -13,9 +13,9 @@ impl Transient {
     pub(crate) fn new() -> Self {
         let mut page = map(PAGE);
         #[cfg(target_os = "linux")]
-        // SAFETY: the range is a mapping that this value owns. The mapping is private and anonymous, as the advice
-        // requires. The advice changes nothing in this process. If the system is too old to support the advice, the
-        // owner of the page has to detect forks in another way.
+        // SAFETY: the range is a mapping that this value owns. The mapping is private and anonymous, as the advice for
+        // forks requires. This advice to the system changes nothing in this process. If the system is too old to
+        // support this advice, the owner of the page has to detect forks in another way.
         unsafe {
             libc::madvise(page.as_mut_ptr().cast(), page.len(), libc::MADV_WIPEONFORK);
         }

@@ -1,4 +1,4 @@
-//! X25519 (RFC 7748), which clamps the scalar at each use.
+//! X25519 (RFC 7748); the functions clamp the scalar at each use.
 
 use aws_lc_sys as ffi;
 
@@ -8,9 +8,9 @@ pub(crate) fn public(scalar: &[u8; 32], out: &mut [u8; 32]) {
     unsafe { ffi::X25519_public_from_private(out.as_mut_ptr(), scalar.as_ptr()) }
 }
 
-/// Returns whether a point is in its canonical form: a number below the prime 2^255 − 19. RFC 7748 requires readers to
-/// accept numbers above the prime, too, and to ignore the highest bit, so some points have several forms. May leak: the
-/// result.
+/// Returns whether a point is in its canonical form, that is, a number below the prime 2^255 − 19. RFC 7748 requires
+/// readers to accept numbers above the prime, too, and to ignore the highest bit, so some points have several forms.
+/// May leak: the result.
 pub(crate) fn is_canonical(point: &[u8; 32]) -> bool {
     const PRIME: [u8; 32] = {
         let mut prime = [0xff; 32];

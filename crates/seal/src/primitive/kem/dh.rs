@@ -1,4 +1,4 @@
-//! The classical half of a hybrid: two curves, and DHKEM, the KEM that RFC 9180, section 4.1 defines for each curve.
+//! The classical half of a hybrid: two curves and DHKEM, which is the KEM for each curve in RFC 9180, section 4.1.
 
 use super::Kem;
 use crate::primitive::hpke::labeled::Suite;
@@ -22,7 +22,7 @@ impl Curve {
         }
     }
 
-    /// Returns the number of bytes that [`DhScalar::sample`] needs in order to fail less than once in 2^96 times.
+    /// Returns the number of bytes that [`DhScalar::sample`] needs so that it fails with a probability below 2^-96.
     pub(super) const fn sample_len(self) -> usize {
         match self {
             Self::P256 => 4 * 32,
@@ -38,8 +38,8 @@ impl Curve {
         }
     }
 
-    /// Returns whether a point is in its only accepted form. A P-256 point has only one form of 65 bytes, and the
-    /// multiplication checks this form.
+    /// Returns whether a point is in the only form that is accepted. A P-256 point has only one form with 65 bytes, and
+    /// the multiplication checks this form.
     pub(super) fn is_canonical(self, bytes: &[u8]) -> bool {
         match self {
             Self::P256 => bytes.len() == p256::POINT,
@@ -94,8 +94,8 @@ impl DhScalar {
         }
     }
 
-    /// Computes the Diffie-Hellman value with a point. Returns `false` if the bytes are not a point, or are a point of
-    /// small order. May leak: the result.
+    /// Computes the Diffie-Hellman value of this scalar and a point. Returns `false` if the bytes are not a point, or
+    /// are a point of small order. May leak: the result.
     pub(super) fn multiply(&self, point: &[u8], out: &mut [u8; 32]) -> Result<bool, Error> {
         match self {
             Self::P256(scalar) => point.as_array().map_or(Ok(false), |point| scalar.multiply(point, out)),

@@ -12,7 +12,7 @@ use crate::{Error, Secret};
 use deadpan_ct::Wiped;
 
 /// Expands a seed to the private keys of both halves (`expandDecapsKeyG`). Returns `None` if the expanded seed contains
-/// no scalar, which happens with a probability below 2^-96. May leak: whether the result is `None`.
+/// no scalar; the probability of this is below 2^-96. May leak: whether the result is `None`.
 pub(super) fn expand(set: MlKemSet, curve: Curve, seed: &[u8]) -> Result<Option<(MlKemKey, DhScalar)>, Error> {
     let mut long = Wiped::new([0; 64 + Curve::P256.sample_len()]);
     let long = &mut long[..64 + curve.sample_len()];
@@ -48,7 +48,7 @@ pub(super) fn encapsulate(
 /// valid. May leak: whether the result is `None`.
 ///
 /// As in RFC 9180's DHKEM, a point of small order is not valid. A point that is not in canonical form is not valid
-/// either. No correct writer sends points of small order or points in another form.
+/// either. Correct writers never send points of small order, or points that are not in canonical form.
 pub(super) fn decapsulate(
     label: &[u8],
     key: &MlKemKey,

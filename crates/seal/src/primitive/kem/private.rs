@@ -52,8 +52,7 @@ impl PrivateKey {
     pub fn generate(kem: Kem) -> Result<Self, Error> {
         loop {
             match Self::from_seed(kem, &Secret::random(kem.private_len())?) {
-                // One in 2^32 random strings is not a P-256 scalar, so the loop then tries another string. The loop
-                // then tries another string.
+                // One in 2^32 random strings is not a P-256 scalar. The loop then tries another string.
                 Err(Error::InvalidKey(_)) => {}
                 other => return other,
             }
@@ -63,8 +62,8 @@ impl PrivateKey {
     /// Returns the private key for a scalar (X25519, P-256) or a seed (other kinds) in the form of HPKE
     /// (`SerializePrivateKey`).
     ///
-    /// X25519 scalars are stored unchanged and clamped at each use, so that a key file can be written again with
-    /// exactly the same bytes.
+    /// X25519 scalars are stored unchanged and clamped at each use, so that rewriting a key file does not change its
+    /// bytes.
     ///
     /// # Errors
     /// If the bytes are not a key of this kind: a wrong length, or a P-256 scalar that is zero or not below the order.
@@ -134,8 +133,9 @@ impl PrivateKey {
         }
     }
 
-    /// Returns whether two private keys are the same and have the same material. A key with a known seed differs from
-    /// the same key without its seed. May leak: the kinds of the keys and of their material, and the result.
+    /// Returns whether two private keys are the same key, and both have a seed or both have none. So a key with its
+    /// seed differs from the same key without its seed. May leak: the kinds of the keys and of their material, and the
+    /// result.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         self.kem() == other.kem()

@@ -25,7 +25,7 @@ impl PublicKey {
     /// # Errors
     /// If the bytes are not a valid key of this kind: a wrong length, a point that is off the curve or not in its
     /// canonical form, or ML-KEM coefficients that are out of range. This function accepts an X25519 point of small
-    /// order, but sealing to such a key fails.
+    /// order, but sealing to this key fails.
     pub fn from_bytes(kem: Kem, bytes: &[u8]) -> Result<Self, Error> {
         if bytes.len() != kem.public_len() {
             return Err(Error::InvalidKey(InvalidKey::PublicLength));
@@ -80,7 +80,7 @@ impl PublicKey {
         if random.len() != self.kem.random_len() {
             return Err(MISFIT);
         }
-        // Sampling fails once in 2^128 times, when all four candidates for P-256's scalar are out of range.
+        // Sampling fails if all four candidates for P-256's scalar are out of range, with a probability of 2^-128.
         let ephemeral =
             |curve, bytes: &[u8]| dh::DhScalar::sample(curve, bytes)?.ok_or(Error::System("no random scalar"));
         match self.kem.parts() {

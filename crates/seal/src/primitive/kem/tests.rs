@@ -45,11 +45,11 @@ pub(crate) fn encapsulate_x25519(key: &PublicKey, scalar: &[u8]) -> (Vec<u8>, Se
     dh::encapsulate(Kem::X25519, dh::Curve::X25519, key.as_bytes(), &scalar).unwrap()
 }
 
-/// Encapsulates with given random bytes, as the published vectors do. DHKEM's vectors need one more step to derive the
+/// Encapsulates with given random bytes, as in the published vectors. DHKEM's vectors need one more step to derive the
 /// scalar.
 pub(crate) fn encapsulate_with(key: &PublicKey, random: &[u8]) -> Result<(Vec<u8>, Secret), Error> {
     let KemParts::Dh(curve) = key.kem().parts() else {
-        // The vectors contain only as many candidates for the scalar as they need, so zeros are appended.
+        // The vectors contain only the candidates for the scalar that are needed, so zeros are appended.
         let mut random = random.to_vec();
         random.resize(key.kem().random_len(), 0);
         return key.encapsulate_from(&random);
@@ -58,7 +58,7 @@ pub(crate) fn encapsulate_with(key: &PublicKey, random: &[u8]) -> Result<(Vec<u8
     dh::encapsulate(key.kem(), curve, key.as_bytes(), &scalar)
 }
 
-/// The same random bytes give the same result, and a change in a byte that is used changes the result.
+/// The same random bytes give the same result, and changing a byte that is used changes the result.
 #[test]
 fn encapsulation_follows_from_its_random_bytes() {
     for kem in Kem::ALL {
@@ -154,7 +154,7 @@ fn keys_go_between_threads() {
     });
 }
 
-/// A candidate that is not a scalar is skipped, and the next one is used.
+/// Tests that sampling skips a candidate that is not a scalar, and uses the next candidate.
 #[test]
 fn p256_scalars_are_sampled() {
     let mut bytes = [0; 128];

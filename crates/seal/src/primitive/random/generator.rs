@@ -17,12 +17,12 @@ const KEY: usize = 32;
 /// key, the seed.
 const SEEDED: usize = KEY;
 const SEED: std::ops::Range<usize> = 512..512 + health::SAMPLE;
-/// The maximum number of output bytes from one key: one mebibyte, which fits into the caches.
+/// The maximum number of output bytes from one key: one mebibyte, because this amount fits into the caches.
 pub(super) const PIECE: usize = 1 << 20;
-/// The number of bytes at the start of a keystream that hold the next key and the first output. The fastest back end
-/// computes 512 bytes at once.
+/// The length of the first part of a keystream, which holds the next key and the first output bytes. The fastest back
+/// end computes 512 bytes at once.
 pub(super) const FIRST: usize = 512;
-/// The number of bytes between two seeds.
+/// The number of output bytes after which the generator takes a new seed.
 pub(super) const BETWEEN: u64 = 64 << 20;
 /// The time between two seeds.
 const AGE: Duration = Duration::from_secs(60);
@@ -35,8 +35,8 @@ pub struct Generator {
     process: u32,
     /// The number of bytes until the next seed.
     left: u64,
-    /// The time of the last seed. The time is `None` on a system without a clock. On such a system, only the number of
-    /// bytes determines when a new seed is due.
+    /// The time of the last seed. The time is `None` on a system without a clock. On a system without a clock, only the
+    /// number of bytes determines when a new seed is due.
     seeded: Option<Instant>,
     seeds: u64,
 }
@@ -67,7 +67,7 @@ impl Generator {
     /// Fills `bytes` with random bytes. No byte is ever returned twice.
     ///
     /// # Errors
-    /// [`Error::System`] if a new seed is due and the system has no random bytes. After such an error, do not use the
+    /// [`Error::System`] if a new seed is due and the system has no random bytes. After this error, do not use the
     /// contents of `bytes`.
     pub fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
         bytes.chunks_mut(PIECE).try_for_each(|piece| self.fill_piece(piece))
@@ -105,10 +105,10 @@ impl Generator {
         Ok(())
     }
 
-    /// Returns whether a new seed is due before the generator returns `bytes` bytes.
+    /// Returns whether the generator must take a new seed before it returns `bytes` more bytes.
     fn is_stale(&self, bytes: usize) -> bool {
-        // The page is empty in the child of a fork. On systems without such pages, a changed process number shows a
-        // fork.
+        // The page is empty in the child of a fork. On systems without pages that a fork clears, a changed process
+        // number shows a fork.
         self.page.bytes()[SEEDED] == 0
             || self.process != process()
             || self.left < bytes as u64

@@ -1,17 +1,17 @@
 //! Tests of the parts of the random generator.
 //!
-//! The bounds come from NIST SP 800-90B, 4.4. They are for a source that claims eight bits of entropy for each byte,
-//! and for an error probability of 2^-64 in each comparison. The tests refuse a good source less than once in 2^53
-//! seeds.
+//! The bounds come from NIST SP 800-90B, 4.4. The bounds are for a source that claims eight bits of entropy for each
+//! byte, and for an error probability of 2^-64 in each comparison. The probability that the tests refuse a seed from a
+//! good source is below 2^-53.
 
 use crate::Error;
 use crate::primitive::imp::keystream;
 
-/// The number of bytes in a seed, which is also the window length of the second test.
+/// The number of bytes in a seed; the window of the second test has the same length.
 pub(super) const SAMPLE: usize = 512;
-/// The number of equal bytes in a run that has a probability of 2^-64 at each position.
+/// A row of this many equal bytes has a probability of 2^-64 at each position.
 const REPEATED: usize = 9;
-/// The first byte of a sample occurs this many times in 512 bytes only with a probability below 2^-64.
+/// The probability that the first byte of a sample occurs at least this many times in 512 bytes is below 2^-64.
 const FREQUENT: usize = 28;
 
 /// Tests the known answer of NIST SP 800-38A, F.5.5, for AES-256 in counter mode.
@@ -31,8 +31,8 @@ pub(super) fn known_answer() -> Result<(), Error> {
     if keystream == ANSWER { Ok(()) } else { Err(Error::System("the random generator fails its known answer")) }
 }
 
-/// Runs the repetition count test and the adaptive proportion test. For a sample that passes, the time may leak whether
-/// two neighboring bytes are equal, and how often the first byte occurs. Such a leak does no harm.
+/// Runs two tests: the repetition count test and the adaptive proportion test. For a sample that passes, the time may
+/// leak whether two neighboring bytes are equal, and how often the first byte occurs. Such a leak does no harm.
 pub(super) fn check(sample: &[u8]) -> Result<(), Error> {
     let (mut run, mut longest) = (1_usize, 1);
     for pair in sample.windows(2) {

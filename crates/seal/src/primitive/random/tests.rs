@@ -16,8 +16,8 @@ fn take(generator: &mut Generator, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Tests that no piece of eight bytes occurs twice. With real seeds, two equal pieces among a million pieces have a
-/// probability of 2^-25. This test uses fixed seeds.
+/// Tests that no piece of eight bytes occurs twice. With real seeds, the probability that two of a million pieces are
+/// equal is 2^-25. This test uses fixed seeds.
 #[test]
 fn nothing_comes_twice_however_requests_are_cut() {
     let mut seen = HashSet::new();
@@ -58,7 +58,8 @@ fn generators_differ_and_the_same_seed_gives_the_same() {
     assert_eq!(take(&mut fixed(1), PIECE + 99), take(&mut fixed(1), PIECE + 99));
 }
 
-/// The keystream begins with the next key, which is never returned. The output is the rest of the keystream.
+/// The keystream begins with the next key; the generator never returns this key. The output is the rest of the
+/// keystream.
 #[test]
 fn each_request_has_a_key_of_its_own() {
     let (mut whole, mut cut) = (fixed(1), fixed(1));
@@ -138,8 +139,8 @@ fn short_and_long_requests_are_filled() {
 }
 
 /// Runs classical statistical tests over 8 MiB from a fixed seed. The tests find errors in the code around AES, but not
-/// in AES itself. Each bound is seven and a half standard deviations from the mean. A good generator exceeds the bound
-/// less than once in 2^40 tests.
+/// in AES itself. Each bound is seven and a half standard deviations from the mean. The probability that a good
+/// generator exceeds a bound is below 2^-40.
 #[test]
 fn bytes_look_random() {
     let bytes = take(&mut fixed(42), 8 << 20);

@@ -15,10 +15,10 @@ fn unlock<'a>(sealed: &'a [u8], identities: &[Identity]) -> Result<(Opened, &'a 
     Ok((opened, rest))
 }
 
-/// The data that opening a file returned, and the error that followed the data.
+/// The data that were returned when a file was opened, and then the error, if any.
 type Opening = (Vec<u8>, Option<Error>);
 
-/// A way to open a file. The function gets the whole file and its payload.
+/// A way to open a file. The function gets the opened header, the whole file and its payload.
 type Way = fn(&Opened, &[u8], &[u8]) -> Opening;
 
 /// The ways to open a file.
@@ -49,7 +49,8 @@ fn in_memory(opened: &Opened, _: &[u8], payload: &[u8]) -> Opening {
     }
 }
 
-/// Opens a file by positions, and also with a reader that can seek. Checks that both ways give the same result.
+/// Opens a file with reads at given positions, and also with a reader that can seek. Checks that reads at positions and
+/// the seeking reader give the same result.
 fn at_positions(opened: &Opened, sealed: &[u8], _: &[u8]) -> Opening {
     let mut file = tempfile::tempfile().expect("a file");
     let input = tempfile::NamedTempFile::new().expect("a file");

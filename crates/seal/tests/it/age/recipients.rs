@@ -77,7 +77,7 @@ fn every_length_comes_back_in_every_way() {
     }
 }
 
-/// A source that reports its end only with an empty piece.
+/// A source that reports its end only after a read that returns no data.
 struct Late(Vec<u8>);
 
 impl deadpan_seal::Source for Late {

@@ -73,7 +73,7 @@ fn outcome(vector: &Vector, way: usize) -> (&'static str, Vec<u8>, String) {
         Ok(opened) => opened,
         Err(error) => return (named(&error), Vec::new(), error.to_string()),
     };
-    // In these vectors, an error in the nonce counts as an error in the header.
+    // These vectors classify an error in the nonce as an error in the header.
     if let Some(error) = opened.read_from(payload).err() {
         return (named(&error), Vec::new(), error.to_string());
     }

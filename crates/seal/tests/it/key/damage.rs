@@ -56,7 +56,7 @@ fn damaged_ciphertext_is_a_wrong_passphrase() {
         let key = PrivateKey::generate(kem).expect("a new key");
         let good = der(key::protected_pem(&key, &passphrase()).expect("written").as_bytes());
         // The test changes the last block (the padding), the previous block (which also changes the padding), the first
-        // block (the frame), and the initialization vector.
+        // block (the ASN.1 head), and the initialization vector.
         for back in [1, 15, 16, 17, 32, 47, 64, 70] {
             let mut bad = good.clone();
             let place = bad.len() - back;

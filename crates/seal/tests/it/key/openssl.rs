@@ -12,7 +12,7 @@ pub fn openssl(arguments: &str, input: &[u8]) -> Option<Vec<u8>> {
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            // The code writes directly to standard error, because the test harness would hide the message.
+            // The test harness hides what `eprintln!` prints, so this code writes directly to standard error.
             let _ = writeln!(std::io::stderr(), "skipped: openssl is not installed ({error})");
             return None;
         }
@@ -96,7 +96,7 @@ fn other_kinds_of_openssl_keys_are_refused_by_name() {
         let Some(text) = openssl(&format!("genpkey {kind}"), b"") else { return };
         let error = key::read(&text).expect_err(kind).to_string();
         assert!(error.contains(words), "{error}");
-        // A protected key gives the same error: the key is valid, but not usable for sealing.
+        // A protected key gives the same error, because the key is valid but cannot be used for sealing.
         let Some(text) = openssl("pkcs8 -topk8 -passout pass:Geheim", &text) else { return };
         let error = read_protected(&text).unlock(&Passphrase::new(b"Geheim")).expect_err(kind).to_string();
         assert!(error.contains(words), "{error}");

@@ -1,4 +1,4 @@
-//! Tests that the reader refuses keys of other kinds and damaged keys, and names their kind.
+//! Tests that the reader refuses damaged keys and keys of other kinds, and that the errors contain the kind.
 
 use std::time::{Duration, Instant};
 
@@ -9,8 +9,8 @@ use deadpan_seal::Fault;
 fn assert_refused(text: impl AsRef<[u8]>, words: &[&str]) {
     let start = Instant::now();
     let error = key::read(text.as_ref()).expect_err("refused");
-    // The limit of one minute only shows that the work does not depend on a number in the key. A shorter limit is not
-    // possible, because other programs can delay a test for seconds.
+    // The limit of one minute only detects work that grows with a number in the key. A shorter limit is not possible,
+    // because other programs can delay a test for seconds.
     assert!(start.elapsed() < Duration::from_secs(60), "{error}");
     assert_eq!(error.fault(), Fault::Data, "{error}");
     let message = error.to_string();
@@ -59,7 +59,7 @@ fn old_forms_are_refused_by_name() {
     for header in ["Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00", "DEK-Info: AES-256-CBC,00", "Comment: none"] {
         assert_refused(with_header(header), &["PEM block 1: ", "headers"]);
     }
-    // The body of OpenPGP's armor holds other text than base64. The label still names the kind of key.
+    // The body of OpenPGP's armor contains text that is not base64. The label in the armor still shows the kind of key.
     for label in ["PGP PUBLIC KEY BLOCK", "PGP PRIVATE KEY BLOCK"] {
         let armor = format!("-----BEGIN {label}-----\nVersion: GnuPG v2\n\nAAAA\n=AAAA\n-----END {label}-----\n");
         assert_refused(armor, &["PEM block 1: an OpenPGP key"]);
@@ -75,7 +75,7 @@ fn wrap(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
     [&[tag, inside.len() as u8], &inside[..]].concat()
 }
 
-/// Returns a private and a public key of another algorithm.
+/// Returns a private key and a public key of another algorithm.
 fn foreign(algorithm: &[u8]) -> [Vec<u8>; 2] {
     let algorithm = wrap(0x30, &[algorithm]);
     let private = wrap(0x30, &[&[2, 1, 0], &algorithm, &wrap(4, &[&[4, 2, 1, 2]])]);

@@ -1,5 +1,5 @@
-//! Tests for keys that sign: the vectors of the standards, exchange of keys with OpenSSL in both directions, and the
-//! separation of signing keys from sealing keys.
+//! Tests for keys that sign: the vectors of the standards, keys from OpenSSL and for OpenSSL, and the separation of
+//! signing keys from sealing keys.
 
 use std::io::Write as _;
 
@@ -135,7 +135,7 @@ fn the_other_forms_of_ml_dsa() {
     let signature = from_expanded.sign(b"message").expect("signed");
     assert!(key.public().verify(b"message", &signature).expect("memory"));
     assert_eq!(read_signing(&key::signing_pem(&from_expanded)).public(), key.public());
-    // The test changes ρ, tr, s1 and t0, which must belong together.
+    // The test changes ρ, tr, s1 and t0 separately; these parts must belong together.
     for place in [0, 64, 128 + 10, 4000] {
         let mut bad = expanded[0].clone();
         bad[place] ^= 1;

@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 
-/// Returns a folder of vectors. If there is no such folder, prints a note and returns `None`.
+/// Returns a folder of vectors. If the folder does not exist, prints a note and returns `None`.
 pub fn folder(name: &str) -> Option<PathBuf> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")).join(name);
     if folder.is_dir() {
         return Some(folder);
     }
-    // The code writes directly to standard error, because the test harness would hide the message.
+    // The test harness hides what `eprintln!` prints, so this code writes directly to standard error.
     let _ = writeln!(std::io::stderr(), "skipped: no vectors at {}", folder.display());
     None
 }
 
-/// Returns the files of the folder `pem`, or none if there is no such folder.
+/// Returns the files of the folder `pem`, or no files if this folder does not exist.
 fn files() -> Vec<(String, Vec<u8>)> {
     let Some(folder) = folder("pem") else { return Vec::new() };
     let paths = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
@@ -78,8 +78,8 @@ fn a_seed_beside_another_key_is_refused() {
             continue;
         }
         let good = der(&text);
-        // The seed, which consists of d and z, precedes the expanded key. The expanded key consists of the secret
-        // vector, the encapsulation key, its hash and z.
+        // The seed (d, then z) precedes the expanded key. The expanded key consists of the secret vector, the
+        // encapsulation key, its hash and z.
         let start = good.len() - if name.contains("768") { 2400 } else { 3168 };
         let seed = start - 64 - 4;
         for place in [seed, seed + 40, start, start + 700, good.len() - 1200, good.len() - 50, good.len() - 1] {

@@ -73,8 +73,8 @@ final class Call implements AutoCloseable {
     }
 
     /**
-     * Calls a function that writes a text. If the text needs more room, calls the function again.
-     * Wipes the copy in native memory.
+     * Calls a function that writes a text. If the text is longer, calls the function again. Wipes
+     * the copy in native memory.
      */
     static byte[] text(Failure.Subject subject, Body body) throws IOException {
         long room = ROOM;

@@ -21,8 +21,9 @@ import java.util.concurrent.atomic.AtomicReference;
  * Code of the caller that the library calls, from any thread.
  *
  * <p>There is one pointer for each kind of callback. The library passes a number to the callback,
- * and the callback finds its object by this number. No exception may reach the library, because it
- * would end the program. So the callback stores the exception for the thread that waits.
+ * and the callback finds its Java object by this number. No exception may reach the library,
+ * because an exception there would end the program. So the callback stores the exception for the
+ * thread that waits for the work.
  */
 abstract class Callback implements AutoCloseable {
     static final MemorySegment PROGRESS =

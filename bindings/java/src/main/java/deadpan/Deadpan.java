@@ -159,7 +159,7 @@ public final class Deadpan {
     }
 
     /**
-     * Opens a sealed folder to a new folder.
+     * Opens a sealed folder into a new folder.
      *
      * @param input the sealed file
      * @param folder the folder, which must not exist

@@ -5,11 +5,11 @@ import java.lang.ref.Cleaner;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A handle of the library. The handle is freed once: by {@link #close}, or by the cleaner when
- * nothing refers to the owner of the handle.
+ * A handle of the library. The handle is freed exactly once: by {@link #close}, or by the cleaner
+ * when nothing refers to the owner of the handle.
  *
- * <p>The library keeps a value while a call uses it, and refuses the number of a freed handle. A
- * handle may therefore be closed while another thread uses it.
+ * <p>The library does not free a value that a call uses, and it refuses the number of a freed
+ * handle. A handle may therefore be closed while another thread uses it.
  */
 final class Handle implements AutoCloseable {
     static final Cleaner CLEANER = Cleaner.create();
@@ -30,7 +30,7 @@ final class Handle implements AutoCloseable {
 
     /**
      * Makes a handle that is freed when nothing refers to its owner. When the handle is freed, its
-     * callback is also unregistered.
+     * callback is unregistered, too.
      */
     static Handle of(Object owner, String noun, long number, MethodHandle free, Callback callback) {
         return new Handle(new State(number, free, noun, callback), owner);

@@ -32,8 +32,8 @@ final class NativePath {
         if (isAscii || IS_UTF_8 && text.indexOf('\ufffd') < 0) {
             return text.getBytes(StandardCharsets.UTF_8);
         }
-        // If a name is not valid in the system's encoding, the text of the path differs from the
-        // name. The URI has its bytes.
+        // If a path is not valid in the system's encoding, its text differs from the path. The URI
+        // has its bytes.
         return unescaped(path.toUri().getRawPath());
     }
 

@@ -84,7 +84,7 @@ public final class Opener {
     }
 
     /**
-     * Chooses the number of threads of long work.
+     * Chooses the number of threads for long work.
      *
      * @param number the number of threads, or 0 for one thread on each core
      * @return the opener with this option
@@ -94,7 +94,7 @@ public final class Opener {
     }
 
     /**
-     * Reports how much of long work is done.
+     * Reports the progress of long work.
      *
      * @param progress gets the number of bytes that are done
      * @return the opener with this option
@@ -104,7 +104,7 @@ public final class Opener {
     }
 
     /**
-     * Lets outputs replace files that exist. Folders are never replaced.
+     * Allows outputs to replace existing files. Folders are never replaced.
      *
      * @return the opener with this option
      */
@@ -113,10 +113,11 @@ public final class Opener {
     }
 
     /**
-     * Limits the cost of trying a passphrase or session. If data need more memory or passes than
-     * this limit, opening fails with {@link CostlyPassphraseException} before any work is done. A
-     * server that opens data of other people needs a low limit. Without a call of this method, 2.5
-     * GiB and 3 passes are allowed. Data that this library seals cost 256 MiB and 3 passes.
+     * Limits the memory and work for trying a passphrase or session. If data require more memory or
+     * passes than this limit, opening fails with {@link CostlyPassphraseException} before any work
+     * is done. A server that opens data of other people needs a low limit. Without a call of this
+     * method, 2.5 GiB and 3 passes are allowed. Data that this library seals require 256 MiB and 3
+     * passes.
      *
      * @param memory the memory in KiB
      * @param passes the work, measured in passes over this memory; data that need less memory may
@@ -245,7 +246,7 @@ public final class Opener {
     }
 
     /**
-     * Opens a sealed folder to a new folder.
+     * Opens a sealed folder into a new folder.
      *
      * @param input the sealed file
      * @param folder the folder, which must not exist
@@ -316,7 +317,7 @@ public final class Opener {
     }
 
     /**
-     * Opens a sealed file for reading at any place.
+     * Opens a sealed file for reading from any position.
      *
      * @param input the sealed file
      * @return the channel
@@ -333,7 +334,7 @@ public final class Opener {
     }
 
     /**
-     * Opens a channel with sealed data for reading at any place. Closing the new channel also
+     * Opens a channel with sealed data for reading from any position. Closing the new channel also
      * closes the given channel.
      *
      * @param sealed the sealed data, which nobody else may move or change
@@ -367,8 +368,9 @@ public final class Opener {
      * cut short or changed cause an exception instead of an end.
      *
      * <p>Each stream has its own thread, which works until the stream is closed, at its end, or no
-     * longer referenced. This method waits until the first piece is open. Closing the new stream
-     * also closes the other stream. After an exception of this method, the other stream stays open.
+     * longer referenced. This method waits until the first piece of the data is decrypted. Closing
+     * the new stream also closes the other stream. If this method throws an exception, the other
+     * stream stays open.
      *
      * @param sealed the sealed data, which nobody else may read
      * @return the stream

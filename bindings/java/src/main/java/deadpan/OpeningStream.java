@@ -13,8 +13,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Opens the sealed data of another stream while the program reads from this stream. The library
- * writes its output without waiting for a read. The library therefore runs in its own thread and
- * passes on one piece at a time.
+ * writes its output without waiting for a read. The library therefore runs in its own thread, which
+ * delivers one piece at a time.
  */
 final class OpeningStream extends InputStream {
     private final InputStream sealed;
@@ -24,8 +24,8 @@ final class OpeningStream extends InputStream {
     private OpeningStream(InputStream sealed, Exchange exchange, Thread worker) {
         this.sealed = sealed;
         this.exchange = exchange;
-        // Neither the exchange nor the thread refers to this stream. So the collector finds the
-        // stream when nothing else refers to it.
+        // Neither the exchange nor the thread refers to this stream. So the garbage collector can
+        // free the stream when nothing else refers to it.
         this.cleanable =
                 Handle.CLEANER.register(
                         this,

@@ -208,8 +208,8 @@ public final class PrivateKey implements Identity, AutoCloseable {
     }
 
     /**
-     * Compares keys by value, in constant time. Keys that were written and read again are equal. A
-     * closed key is equal only to itself.
+     * Compares keys by value, in constant time. A key is equal to the key that is read from its
+     * written form. A closed key is equal only to itself.
      */
     @Override
     public boolean equals(Object other) {

@@ -1,7 +1,7 @@
 package deadpan;
 
 /**
- * Gets reports about how much of long work is done.
+ * Receives reports about the progress of long work.
  *
  * <p>The calls come from threads of the library, and two calls never run at once. An exception of
  * the method stops the work, and the call that does the work throws this exception.
@@ -13,7 +13,7 @@ package deadpan;
 @FunctionalInterface
 public interface Progress {
     /**
-     * Gets the number of bytes of data that are done.
+     * Receives the number of bytes that are processed so far.
      *
      * @param bytes the number of bytes
      */

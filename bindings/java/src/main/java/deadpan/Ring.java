@@ -5,8 +5,8 @@ import java.lang.ref.Reference;
 import java.util.List;
 
 /**
- * The library's list of identities. Each identity keeps a list that contains only itself, so that a
- * call need not make one.
+ * The library's list of identities. Each identity keeps a list of only itself, which a call with
+ * one identity can use.
  */
 final class Ring extends HandleList {
     private static final MethodHandle NEW =
@@ -48,7 +48,7 @@ final class Ring extends HandleList {
     }
 
     /**
-     * Returns the ring of these identities. {@link #done} must be called after use.
+     * Returns a list of these identities. {@link #done} must be called after use.
      *
      * @param limit the limit on the cost of trying a passphrase, or {@code null} for the library's
      *     limit

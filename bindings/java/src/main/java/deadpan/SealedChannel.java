@@ -15,7 +15,8 @@ import java.nio.file.Path;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The data of a sealed file, readable at any place. Only the parts that are read are opened.
+ * The data of a sealed file, which can be read from any position. Only those parts of the file are
+ * decrypted that are read.
  *
  * <p>Several threads may read, but only one thread reads at a time. As with files, an interrupt
  * closes the channel.
@@ -117,7 +118,7 @@ public final class SealedChannel extends AbstractInterruptibleChannel
     }
 
     /**
-     * Reads from the position until the buffer is full or the data end.
+     * Reads from the position until the buffer is full or until the end of the data.
      *
      * @return the number of bytes, or -1 at the end
      */

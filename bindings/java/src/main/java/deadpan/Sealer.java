@@ -88,7 +88,7 @@ public final class Sealer {
     }
 
     /**
-     * Allows a classical key together with other keys. The encryption of the whole file is then
+     * Allows a classical key together with other keys. The protection of the whole file is then
      * only classical.
      *
      * @return the sealer with this option
@@ -120,7 +120,7 @@ public final class Sealer {
     }
 
     /**
-     * Chooses the number of threads of long work.
+     * Chooses the number of threads for long work.
      *
      * @param number the number of threads, or 0 for one thread on each core
      * @return the sealer with this option
@@ -130,7 +130,7 @@ public final class Sealer {
     }
 
     /**
-     * Reports how much of long work is done.
+     * Reports the progress of long work.
      *
      * @param progress gets the number of bytes that are done
      * @return the sealer with this option
@@ -140,7 +140,7 @@ public final class Sealer {
     }
 
     /**
-     * Lets outputs replace files that exist.
+     * Allows outputs to replace existing files.
      *
      * @return the sealer with this option
      */
@@ -279,7 +279,7 @@ public final class Sealer {
     }
 
     /**
-     * Seals a folder to a file. Sockets, pipes and devices in the folder are left out.
+     * Seals a folder to a file. Sockets, pipes and devices in the folder are not sealed.
      *
      * @param folder the folder
      * @param output the sealed file

@@ -20,8 +20,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Only {@link #finish} seals the end, so a part of the data never looks like all of the data.
  * {@link #close} closes the other stream. If {@code close} is called without {@code finish}, the
  * sealed data are cut short and do not open, and {@code close} throws {@link UnfinishedException}.
- * So the sealed data do not open if an exception leaves the block, if a wrapping stream closes this
- * stream, or if nobody closes this stream.
+ * So the sealed data do not open if an exception leaves the try block, if a wrapping stream closes
+ * this stream, or if nobody closes this stream.
  *
  * {@snippet :
  * try (SealingStream out = Sealer.to(key).newOutputStream(Files.newOutputStream(path))) {
@@ -30,10 +30,11 @@ import java.util.concurrent.locks.ReentrantLock;
  * }
  * }
  *
- * <p>A stream that wraps this stream may hold data back. Finish or flush the wrapping stream first:
- * {@code gzip.finish(); out.finish();} and {@code writer.flush(); out.finish();}.
+ * <p>A stream that wraps this stream may still have data in its buffer. Finish or flush the
+ * wrapping stream first: {@code gzip.finish(); out.finish();} and {@code writer.flush();
+ * out.finish();}.
  *
- * <p>Several threads may write. The bytes of one write stay together.
+ * <p>Several threads may write. The bytes of one call of write stay contiguous.
  */
 public final class SealingStream extends OutputStream implements WritableByteChannel {
     private static final MethodHandle NEW =
@@ -117,8 +118,8 @@ public final class SealingStream extends OutputStream implements WritableByteCha
     }
 
     /**
-     * Passes the written bytes to the library, and flushes the other stream. The library holds back
-     * an incomplete segment. Does nothing if the stream is finished.
+     * Passes the written bytes to the library, and flushes the other stream. The library keeps an
+     * incomplete segment in its buffer. Does nothing if the stream is finished.
      */
     @Override
     public void flush() throws IOException {
@@ -170,9 +171,9 @@ public final class SealingStream extends OutputStream implements WritableByteCha
     }
 
     /**
-     * Closes the other stream. Without {@link #finish} before, the sealed data are cut short and do
-     * not open. Closes the other stream only once, but throws the exception at each call, because a
-     * stream that wraps this stream may have swallowed the first exception.
+     * Closes the other stream. If {@link #finish} was not called before, the sealed data are cut
+     * short and do not open. Closes the other stream only once, but throws the exception at each
+     * call, because a stream that wraps this stream may have swallowed the first exception.
      *
      * @throws UnfinishedException if neither {@link #finish} nor {@link #abandon} was successful
      *     before, or if bytes came after {@code finish}; the other stream is closed even then
@@ -211,12 +212,12 @@ public final class SealingStream extends OutputStream implements WritableByteCha
     }
 
     /**
-     * Cuts the sealed data short on purpose, so that they do not open. After this call, {@link
+     * Cuts the sealed data short deliberately, so that they do not open. After this call, {@link
      * #close} closes the other stream without an exception. Does nothing if the stream is finished.
      */
     public void abandon() {
         // This method takes no lock, because a write that waits for the other stream must not delay
-        // it.
+        // this method.
         isAbandoned = true;
         handle.close();
     }
@@ -226,8 +227,8 @@ public final class SealingStream extends OutputStream implements WritableByteCha
         try {
             isLate |= isFinished && data.byteSize() > 0;
             check();
-            // The stream counts as failed after any exception, because bytes that are written later
-            // would come after a gap.
+            // After any exception, the stream is treated as failed, because bytes would be missing
+            // before the bytes that are written later.
             isFailed = true;
             take(data);
             isFailed = false;
@@ -304,7 +305,7 @@ public final class SealingStream extends OutputStream implements WritableByteCha
             call(body);
             isDone = true;
         } finally {
-            // Bytes that are written later would come after a gap.
+            // After a failed write, there would be a gap before later bytes.
             isFailed |= !isDone;
         }
     }

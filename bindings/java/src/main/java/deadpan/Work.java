@@ -109,8 +109,8 @@ final class Work implements AutoCloseable {
     }
 
     /**
-     * Returns the error of this work. After an interrupt, the library may report a callback that
-     * failed because it was not run.
+     * Returns the error of this work. After an interrupt, the library may report that a callback
+     * failed, because the callback was not run.
      */
     private IOException failure(int code, Call.Told told, Failure.Subject subject) {
         if (code == Failure.STOPPED) {
@@ -175,7 +175,7 @@ final class Work implements AutoCloseable {
             try {
                 end(true);
             } catch (ClosedByInterruptException interrupted) {
-                // The result code of the call says whether the work was complete before the
+                // The result code of the call shows whether the work was complete before the
                 // interrupt.
                 isInterrupted = true;
             } catch (AsynchronousCloseException ending) {

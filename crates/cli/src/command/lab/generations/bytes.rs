@@ -1,6 +1,6 @@
 //! Seals and opens bytes in memory. Each process does the work twice, and only the second time is measured. The memory
 //! of the output is already allocated when the second run begins, as in a program that reuses its buffer. The time of
-//! the first call would mostly show how the system allocates pages.
+//! the first call mostly shows how the system allocates pages.
 
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ impl Lock {
         Ok(Self { sealing: Sealing::to(vec![Recipient::Key(key.public().clone())])?, identity: Identity::Key(key) })
     }
 
-    /// Opens the sealed bytes. The time includes the work on the passphrase or the key.
+    /// Opens the sealed bytes. The time includes the computations with the passphrase or the private key.
     fn open(&self, sealed: &[u8], plain: &mut Vec<u8>) -> Result<(), Trouble> {
         let opened = Header::read(sealed)?.open(std::slice::from_ref(&self.identity))?;
         let length = sealed.len() as u64;

@@ -1,8 +1,8 @@
-//! The workloads in other languages: Deadpan's package for each language, and what programs in this language usually
-//! use instead of Deadpan.
+//! The workloads in other languages: Deadpan's package for each language, and the libraries that programs in this
+//! language usually use instead of Deadpan.
 //!
 //! `scripts/bench languages --workers` builds a worker for each language and prints the folder of the workers. The
-//! environment variable `DEADPAN_WORKERS` must name this folder.
+//! environment variable `DEADPAN_WORKERS` must contain the path of this folder.
 
 use super::{Told, Way};
 
@@ -13,8 +13,8 @@ macro_rules! told {
     };
 }
 
-/// Returns a `Way` whose operations a worker program runs. The first word of the name is the program that must be
-/// installed.
+/// Returns a `Way` with operations that a worker program runs. The first word of the name is the name of a program that
+/// must be installed.
 macro_rules! way {
     ($name:literal, $language:literal, $seal:literal, $open:literal) => {
         Way::peer($name, [told!($language, $seal), told!($language, $open)]).setup(concat!(
@@ -25,8 +25,8 @@ macro_rules! way {
     };
 }
 
-/// Returns the `Way` values for sealing and opening bytes in memory. The output goes into memory that the program used
-/// before.
+/// Returns the `Way` values for sealing and opening bytes in memory. The output goes into memory that the program has
+/// used before.
 pub(super) fn bytes() -> Vec<Way> {
     vec![
         way!("python3 deadpan", "python", "seal", "open"),

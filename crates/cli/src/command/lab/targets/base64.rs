@@ -45,9 +45,10 @@ fn encoding(name: &str, bytes: usize) -> Target {
     })
 }
 
-/// The target has a class for each kind of symbol. Other classes contain refused texts, which contain white space or
-/// another byte that is not a symbol. The time may depend on the length and on whether a text is refused: the decoder
-/// takes time to wipe the output of a refused text. Refused texts are therefore compared only with each other.
+/// The target has a class for each kind of symbol. Other classes contain texts that the decoder refuses, with white
+/// space or another byte that is not a symbol. The time may depend on the length, and on whether a text is refused,
+/// because the decoder wipes the output of a refused text. Therefore the lab compares refused texts only with other
+/// refused texts.
 fn decoding(name: &str, symbols: usize) -> Target {
     let valid = kinds().into_iter().fold(decoder(name, symbols), |target, (kind, symbols)| {
         target.class(kind, move |random, input| random.fill_from(&symbols, input))
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
     use deadpan_lab::Random;
 
-    /// Calls `check` with the name of each class, its outcome, and inputs of the class.
+    /// Calls `check` for inputs of every class, with the class's name, the class's outcome, and the input.
     fn each(mut target: Target, check: impl Fn(&str, &str, &[u8])) {
         let mut random = Random::new(1);
         let mut input = vec![0; target.length()];

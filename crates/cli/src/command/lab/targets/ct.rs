@@ -1,5 +1,5 @@
-//! The targets for constant-time operations. Claim: the time depends on the length of a slice, but not on the operands
-//! or the choice.
+//! The targets for constant-time operations. Claim: the time depends on the length of a slice, but neither on the
+//! operands nor on the choice.
 
 mod number;
 
@@ -54,7 +54,7 @@ const COUPLES: [(&str, Fill2); 5] = [
     ("random", |_, _, _| {}),
 ];
 
-/// Classes whose values differ at the first or the last position at which a comparison could end early.
+/// Classes in which the two values differ at the first or at the last position where a comparison could stop.
 const ENDS: [(&str, Fill2); 2] = [
     ("first byte different", |_, a, b| {
         b.copy_from_slice(a);
@@ -200,7 +200,7 @@ fn with_singles(target: Target) -> Target {
     })
 }
 
-/// Adds classes of two values of `bytes` bytes each. The rest of the input is random.
+/// Adds classes of inputs with two values of `bytes` bytes each. The rest of the input is random.
 fn with_couples(target: Target, bytes: usize, couples: impl IntoIterator<Item = (&'static str, Fill2)>) -> Target {
     couples.into_iter().fold(target, |target, (name, fill)| {
         target.class(name, move |random, input| {
@@ -211,7 +211,7 @@ fn with_couples(target: Target, bytes: usize, couples: impl IntoIterator<Item = 
     })
 }
 
-/// Adds a class for each choice, with random values. The choice is the last byte of the input.
+/// Adds a class for each value of the choice, with random operands. The choice is the last byte of the input.
 fn with_choices(target: Target) -> Target {
     [("no", 0), ("yes", 1)].into_iter().fold(target, |target, (name, choice)| {
         target.class(name, move |random, input| {

@@ -7,12 +7,12 @@
 //! | `pad.unpad` | the data, and which byte of a padding is wrong | the padding's length, and whether it is valid |
 //!
 //! `pad.unpad` may take different times for different lengths of the padding and for an invalid padding. The lab
-//! compares these inputs nevertheless, because the time is in fact the same for all of them.
+//! compares different lengths and invalid paddings nevertheless, because their times are in fact the same.
 //!
-//! Without AVX-512, `pad.pad` and `pad.pad_last_block` read inside the last block. The addresses depend on the number
-//! of added bytes, as the documentation of `deadpan_pad` says. On processors without AVX-512, the lab compares traces
-//! only for equal numbers of added bytes. If the data are in the caches, the time does not depend on the number of
-//! added bytes.
+//! Without AVX-512, `pad.pad` and `pad.pad_last_block` read at addresses inside the last block. These addresses depend
+//! on the number of added bytes, as the documentation of `deadpan_pad` describes. On processors without AVX-512, the
+//! lab compares traces only for equal numbers of added bytes. If the data are in the caches, the time does not depend
+//! on the number of added bytes.
 
 use std::hint::black_box;
 
@@ -29,8 +29,8 @@ const PADDED: usize = 2 * BLOCK;
 /// of an input the same alignment.
 const INPUT: usize = PADDED + BLOCK;
 
-/// Random bytes from the lab's generator. The generator of `deadpan_pad` is not used: it refills its buffer once in
-/// hundreds of calls, independently of the input.
+/// Random bytes from the lab's generator. The generator of `deadpan_pad` is not used, because it refills its buffer in
+/// one of hundreds of calls, regardless of the input.
 struct Noise(Random);
 
 impl deadpan_pad::Random for Noise {
@@ -100,7 +100,7 @@ fn unpad(scheme: Scheme) -> Target {
     with_paddings(Target::new(format!("pad.unpad.{scheme}"), PADDED, run), scheme, "broken")
 }
 
-/// Returns whether padding reads addresses that depend on the length of the data.
+/// Returns whether the addresses that padding reads depend on the length of the data.
 fn addresses_show() -> bool {
     level() < Level::Avx512
 }
@@ -109,8 +109,8 @@ fn count_name(count: usize) -> String {
     format!("{count} byte{}", if count == 1 { "" } else { "s" })
 }
 
-/// Adds classes of data to which 1 to 16 bytes are added. The data contain no zeros, so that every scheme accepts them.
-/// If the number of added bytes is `public`, traces are compared only for equal numbers.
+/// Adds one class for each number of padding bytes from 1 to 16. The data contain no zeros, so that every scheme
+/// accepts them. If the number of added bytes is `public`, traces are compared only for equal numbers.
 fn with_counts(target: Target, public: bool) -> Target {
     let fill = |count: usize| {
         move |random: &mut Random, input: &mut [u8]| {
@@ -125,8 +125,8 @@ fn with_counts(target: Target, public: bool) -> Target {
 }
 
 /// Adds classes of blocks with 1 to 16 bytes of padding. The lab compares each class with the class for one byte of
-/// padding. If the scheme can detect a wrong padding, blocks with a broken padding are compared with valid blocks of
-/// the same padding length. `outcome` is the public result for a broken padding.
+/// padding. If the scheme can detect a wrong padding, the lab compares blocks that have a broken padding with valid
+/// blocks that have the same padding length. `outcome` is the public result for a broken padding.
 fn with_paddings(target: Target, scheme: Scheme, outcome: &str) -> Target {
     let whole = |count: usize| move |random: &mut Random, input: &mut [u8]| fill_padded(scheme, count, random, input);
     let broken = |count: usize| {
@@ -159,7 +159,7 @@ fn fill_padded(scheme: Scheme, count: usize, random: &mut Random, input: &mut [u
     padding(scheme).pad_in_place_with(input, PADDED - count, &mut noise).expect("data that do not end in zero");
 }
 
-/// Breaks the padding `added`, which is valid in `scheme`, by changing one byte.
+/// Breaks the padding `added` by changing one byte; before this, the padding is valid in `scheme`.
 fn damage(scheme: Scheme, random: &mut Random, added: &mut [u8]) {
     let last = added.len() - 1;
     match scheme {

@@ -16,17 +16,18 @@
 //! | `seal.share.combine` | the shares | their indices, their lengths, their number |
 //! | `seal.message` | the file key and the data | their length |
 //!
-//! The targets from `seal.pem.private` on take microseconds. The lab traces all classes of these targets, but times
-//! only one pair of classes. Bounds for many pairs of slow calls would take too long. `seal.message` is only traced.
+//! In this table, `seal.pem.private` and all later targets take microseconds. The lab traces all classes of these
+//! targets, but times only one pair of classes. Computing bounds for many pairs of slow calls takes too long.
+//! `seal.message` is only traced.
 //!
 //! The following functions are not measured:
-//! - **Argon2id** (the passphrase of a file). From the second half of the first pass on, Argon2id reads addresses that
-//!   depend on the passphrase, which makes attacks costly. In key files, scrypt also reads addresses that depend on the
-//!   passphrase. The lab tests no claim about Argon2id or scrypt.
+//! - **Argon2id** (the passphrase of a file). After the first half of the first pass, Argon2id reads addresses that
+//!   depend on the passphrase, because this makes attacks costly. In key files, scrypt also reads addresses that depend
+//!   on the passphrase. The lab tests no claim about Argon2id or scrypt.
 //! - **Sealing.** Keys, IVs and salts are drawn inside the function, so the traces of one input differ. Opening uses
 //!   the same cipher.
 //! - **Different ML-KEM keys.** The matrix is sampled from a public seed by rejection, so the time may differ between
-//!   keys. The lab compares different ciphertexts for the same key with each other.
+//!   keys. The lab uses one key, and compares different ciphertexts for this key with each other.
 
 mod age;
 mod floe;
@@ -91,8 +92,8 @@ fn tag() -> Target {
         .class("random", |random, input| random.fill(input))
 }
 
-/// Returns the target that opens whole messages for one key. The file key and the data are secret. The point of a
-/// message is public. The target uses P-256, because X25519 checks the form of the point in a way that depends on the
+/// Returns the target that opens whole messages with one key. The file key and the data are secret. The point of a
+/// message is public. The target uses P-256 instead of X25519, because the check of an X25519 point depends on the
 /// point.
 fn message() -> Target {
     let key = PrivateKey::from_seed(Kem::P256, &[7; 32]).expect("a scalar");
@@ -109,8 +110,8 @@ fn message() -> Target {
             random.fill(&mut data);
             input.copy_from_slice(&sealed(&data));
         })
-        // The memory allocations of this target make its times vary so much that the lab would need minutes to compute
-        // a bound.
+        // The memory allocations of this target make its times vary so much that the lab needs minutes to compute a
+        // bound.
         .untimed()
 }
 

@@ -25,7 +25,7 @@ pub fn hide(
     let total = total(input, sealing)?;
     let layout = layout(hide, total)?;
     if let Some(count) = total.and_then(|total| layout.pictures(total)) {
-        // Impossible numbers of pictures and existing names are refused before the data are sealed.
+        // Before the data are sealed, the function refuses impossible numbers of pictures and existing names.
         if args.spare > 0 {
             spare::check(count, args.spare).map_err(|error| Failure::picture(&names.shown(), error))?;
         }
@@ -53,7 +53,7 @@ fn layout(hide: &Hide, total: Option<u64>) -> Result<Layout, Failure> {
     made.map_err(|error| Failure::picture("", error))
 }
 
-/// A set of carriers, which can be written like one file.
+/// A set of carriers (pictures whose pixels are data) that can be written like one file.
 struct Canvas<'a, O>(&'a Writer<O>);
 
 impl<O: Fn(u32) -> io::Result<File> + Sync> WriteAt for Canvas<'_, O> {

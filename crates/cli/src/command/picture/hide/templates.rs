@@ -32,25 +32,25 @@ use deadpan_picture::{Compression, Format, Label, Orientation, Pixels, checksum,
 use deadpan_seal::{Cost, Passphrase, Sealing, key};
 use plan::{TemplateTask, plan, uses};
 
-/// The largest share of black or white samples in a cover that causes no warning. In a black or white sample, a change
-/// has the same effect as replacing the low bits. RS analysis and sample pair analysis estimate the share of replaced
-/// low bits. For covers without data, the estimates of RS and sample pair analysis differ by about this share.
+/// The program warns if the share of black or white samples in a cover is above this value. In a black or white sample,
+/// a change has the same effect as replacing the low bits. RS analysis and sample pair analysis estimate the share of
+/// replaced low bits. For covers without data, the estimates of RS and sample pair analysis differ by about this share.
 const CLIPPED: f64 = 0.05;
-/// The largest share of smooth samples at the upper edge that causes no warning. The share is larger if the noise of
-/// the camera is less than one step of the sample values. In a cover with more smooth samples, the changes for the seed
-/// and the doors increase the differences between neighboring samples by more than a fifth. The rows of a photograph
-/// differ from each other by less than a fifth.
+/// The program warns if the share of smooth samples at the upper edge is above this value. A larger share of smooth
+/// samples occurs if the noise of the camera is less than one unit of the sample values. In a cover with more smooth
+/// samples, storing the seed and the sealed labels increases the differences between neighboring samples by more than a
+/// fifth. The rows of a photograph differ from each other by less than a fifth.
 const SMOOTH: f64 = 0.5;
 
-/// The largest number of pictures whose covers the notes name.
+/// The maximum number of pictures whose covers are listed in the notes.
 const SOURCES: usize = 20;
 
 /// The secrets with which the data can be found.
 struct Doors {
     keys: Vec<Secret>,
     /// The passphrase. The hash of the passphrase opens the first pictures of the set. The number of these first
-    /// pictures is one more than the number of pictures that may be lost. Each first picture opens all other pictures
-    /// of the set.
+    /// pictures is one more than the number of pictures that may be lost. Each of these first pictures opens all other
+    /// pictures of the set.
     passphrase: Option<Passphrase>,
     /// A thread holds this lock while it hashes a passphrase, because hashing takes much memory.
     hashing: Mutex<()>,
@@ -69,7 +69,7 @@ impl Doors {
         }
     }
 
-    /// Returns the maximum number of doors (slots for secrets) in a picture.
+    /// Returns the maximum number of doors (sealed labels, one for each secret) in a picture.
     fn count(&self) -> usize {
         self.keys.len() + usize::from(self.passphrase.is_some())
     }
@@ -101,11 +101,11 @@ pub fn hide(
     let bits = Bits::new(args.bits).ok_or_else(|| Failure::usage("--bits is 1 to 4", "leave it out"))?;
     let rooms = rooms(covers, hide.format, bits, doors.count())?;
     if let Some(total) = super::total(input, sealing)? {
-        // Covers that are too small and existing names are refused before the data are sealed.
+        // Before the data are sealed, the function refuses covers that are too small and existing names.
         let tasks = plan(&rooms, total, args.spare).map_err(|failure| failure.about(&names.shown()))?;
         names.check(Some(tasks.len() as u32), args.output.force, claims)?;
     }
-    // Sealed data are written to a file without a name until their length is known. Data that are not sealed are read
+    // Until their length is known, sealed data are written to a file without a name. Data that are not sealed are read
     // directly from the input file.
     let (spool, total, mut done);
     let plain = input.file().zip(input.length()).filter(|_| sealing.is_none() && input.positioned);
@@ -176,7 +176,7 @@ fn rooms(covers: &[PathBuf], format: Format, bits: Bits, doors: usize) -> Result
     covers.iter().map(room).collect()
 }
 
-/// Makes the parts of the spare pictures, and writes them one after the other to a file without a name.
+/// Computes the parts of the spare pictures, and writes these parts one after the other to a file without a name.
 fn spare_parts(spool: &File, tasks: &[TemplateTask], names: &DraftNames) -> Result<Partial, Failure> {
     let partial = names.draft()?;
     let Some(TemplateTask { label, .. }) = tasks.iter().find(|task| task.label.is_spare()) else { return Ok(partial) };
@@ -197,7 +197,6 @@ fn spare_parts(spool: &File, tasks: &[TemplateTask], names: &DraftNames) -> Resu
     }
 }
 
-/// Returns the failure if the data cannot be read.
 fn unread(error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => {
@@ -207,7 +206,7 @@ fn unread(error: &io::Error) -> Failure {
     }
 }
 
-/// Returns notes that name the cover of each picture, if the command has several covers.
+/// If the command has several covers, returns notes that show the cover of each picture.
 fn sources(covers: &[PathBuf], results: &[Changed], paths: &[PathBuf]) -> Vec<String> {
     if covers.len() < 2 {
         return Vec::new();
@@ -228,7 +227,7 @@ fn sources(covers: &[PathBuf], results: &[Changed], paths: &[PathBuf]) -> Vec<St
 fn reused(covers: &[PathBuf], rooms: &[u64], tasks: &[TemplateTask]) -> Option<String> {
     let uses = uses(tasks);
     let (cover, times) = uses.iter().find(|(_, times)| **times > 1)?;
-    // All parts of the same set have about the same length, so one more cover of this size can replace each repeated
+    // All parts of the same set have about the same length, so each additional cover of this size saves one repeated
     // use of a cover.
     let room = rooms[*cover].max(1);
     let again = |cover: usize, times: u32| u64::from(times - 1) * rooms[cover];
@@ -281,7 +280,7 @@ struct Changed {
 struct About {
     /// The share of the samples that are black or white.
     clipped: f64,
-    /// The share of smooth samples in the part of the cover that is always changed, even if the data are short.
+    /// The share of smooth samples in the part of the cover that always changes, even if the data are short.
     smoothness: f64,
     /// Whether the cover already carries data for one of the same recipients.
     is_full: bool,

@@ -16,9 +16,10 @@ use crate::tell::shown::shown;
 use deadpan_picture::{Label, Reader, Set};
 use deadpan_seal::{Cursor, Error, ReadAt, Work};
 
-/// The largest number of choices between contested pictures that are tried. Each try may read all data of the set.
+/// The maximum number of tries to choose between pictures that claim the same place in the set. Each try may read all
+/// data of the set.
 const TRIES: usize = 16;
-/// The largest number of choices whose labels are examined.
+/// The maximum number of combinations of pictures whose labels the program examines.
 const STEPS: usize = 4096;
 
 impl RevealJob<'_> {
@@ -49,7 +50,7 @@ impl RevealJob<'_> {
 
     /// Determines which pictures to use if several pictures claim the same place in the set. An undamaged copy replaces
     /// a damaged picture. If the pictures differ, the function keeps the pictures with which the sealed data are
-    /// authentic. If no choice makes the data authentic, spare pictures replace all contested pictures.
+    /// authentic. If no choice makes the data authentic, spare pictures replace all pictures that claim the same place.
     pub(super) fn settle(
         &mut self,
         set: &mut Set<Picture>,
@@ -71,7 +72,8 @@ impl RevealJob<'_> {
         if self.raw {
             return Err(contradiction(name, &all));
         }
-        // A contested spare picture is removed: the set needs a spare picture only if another picture is missing.
+        // If several spare pictures claim the same place, they are removed, because only a set with a missing picture
+        // needs them.
         let count = set.count();
         contests.extract_if(.., |contest| contest.index >= count).for_each(|spare| set.remove(spare.index));
         let chosen = if set.is_complete() { self.choose(set, &contests, name) } else { None };
@@ -90,9 +92,9 @@ impl RevealJob<'_> {
         Ok(())
     }
 
-    /// Finds the contested pictures with which the data are authentic, with a limited number of tries. Returns `None`
-    /// if no choice of pictures makes the data authentic. Also returns `None` if several choices make the data
-    /// authentic, because everybody can seal data for a public key.
+    /// Finds the pictures, of those that claim the same place, with which the data are authentic. The number of tries
+    /// is limited. Returns `None` if no choice of pictures makes the data authentic. Returns `None`, too, if several
+    /// choices make the data authentic, because everybody can seal data for a public key.
     fn choose(&mut self, set: &Set<Picture>, contests: &[Contest], name: &str) -> Option<Vec<(Label, Picture)>> {
         let (mut choices, mut found, mut tries) = (Choices::new(contests), None, 0);
         for _ in 0..STEPS {
@@ -106,13 +108,13 @@ impl RevealJob<'_> {
                         return None;
                     }
                     let reader = Reader::new(set, Picture::open as OpenPicture).ok()?;
-                    // Another choice that begins with the same bytes fails at the same place, so such choices are
-                    // skipped.
+                    // Other choices that begin with the same bytes fail at the same place, so the program skips these
+                    // choices.
                     match self.authenticate(&reader, name) {
                         Err(end) => choices.next(|label| label.offset < end),
                         Ok(_) if found.is_some() => return None,
-                        // With this header, no other bytes are authentic, so only choices with another header are
-                        // tried.
+                        // With this header, no other bytes are authentic, so the program tries only choices that change
+                        // the header.
                         Ok(header) => {
                             found = Some(choices.pictures().cloned().collect());
                             choices.next(|label| label.offset < header)
@@ -128,8 +130,8 @@ impl RevealJob<'_> {
     }
 
     /// Finds a picture whose removal makes the data authentic. Somebody may have put this picture in the place of a
-    /// lost picture. In this case, spare pictures replace it. The function first tries the pictures before the first
-    /// place that is not authentic, in reverse order. The function tries the spare pictures last.
+    /// lost picture. Spare pictures then replace the removed picture. The function first tries the pictures that begin
+    /// before the position where authentication failed, in reverse order. The function tries the spare pictures last.
     pub(super) fn intruder(&mut self, reader: &PictureReader, name: &str) -> Option<u32> {
         let end = self.authenticate(reader, name).err()?;
         let (mut labels, spares): (Vec<Label>, Vec<Label>) =
@@ -173,7 +175,7 @@ impl RevealJob<'_> {
     }
 }
 
-/// A reader of the data that records the end of the last byte that was read.
+/// A reader of the data that records the highest position up to which data were read.
 struct Watched<'a> {
     pages: PictureSetFile<'a>,
     end: AtomicU64,

@@ -1,7 +1,7 @@
-//! Selects the sets to reveal if the output has a place for only one result, as with `-o FILE`.
+//! If the output can hold only one result, as with `-o FILE`, this module selects the sets to reveal.
 //!
-//! Everybody can put other pictures beside the pictures of a sealed set. The sealed data are revealed even if other
-//! pictures are there.
+//! Everybody can put other pictures beside the pictures of a sealed set. This module reveals the sealed data, even if
+//! other pictures are there.
 
 use std::path::PathBuf;
 
@@ -13,14 +13,14 @@ use crate::tell::shown::shown;
 use deadpan_picture::{Reader, Set};
 use deadpan_seal::{Cursor, Error};
 
-/// Removes the sets that are certainly not sealed, if other sets are left. Returns the paths of the pictures of the
+/// If other sets are left, removes the sets that are certainly not sealed. Returns the paths of the pictures of the
 /// removed sets.
 pub fn take_unsealed(groups: &mut Vec<Vec<Set<Picture>>>) -> Vec<PathBuf> {
     let taken = take_unless_all(groups, |group| group.iter().all(is_unsealed));
     taken.iter().flatten().flat_map(paths).collect()
 }
 
-/// Removes the groups for which `is_true` returns true, if other groups are left. Returns the removed groups.
+/// If other groups are left, removes the groups for which `is_true` returns true. Returns the removed groups.
 fn take_unless_all(
     groups: &mut Vec<Vec<Set<Picture>>>,
     is_true: impl FnMut(&Vec<Set<Picture>>) -> bool,
@@ -52,11 +52,11 @@ fn is_unsealed(set: &Set<Picture>) -> bool {
 type Check = fn(&[Set<Picture>], Lack) -> Option<Failure>;
 
 /// Removes the sets whose data cannot be revealed: first the sets in which too many pictures are missing. If several
-/// sets are left, also removes the sets in which too many pictures are damaged. Returns the path of a picture and the
-/// failure of each removed set.
+/// sets are left, also removes the sets in which too many pictures are damaged. For each removed set, returns the path
+/// of one picture and the failure.
 ///
-/// To find damage, the function reads all pictures. The function reads all pictures only if the program would otherwise
-/// refuse the command.
+/// To find damage, the function reads all pictures. The function reads all pictures only if the program otherwise has
+/// to refuse the command.
 pub fn take_broken(groups: &mut Vec<Vec<Set<Picture>>>, lack: Lack) -> Vec<(PathBuf, Failure)> {
     let mut broken = Vec::new();
     let checks: [Check; 2] = [incomplete, |group, _| spoiled(group)];
@@ -74,8 +74,8 @@ pub fn take_broken(groups: &mut Vec<Vec<Set<Picture>>>, lack: Lack) -> Vec<(Path
     broken
 }
 
-/// Removes the sets that are not authentic or that the user's keys do not open, if another set is left. Returns the
-/// path of a picture and the failure of each removed set.
+/// If another set is left, removes the sets that are not authentic or that the user's keys do not open. For each
+/// removed set, returns the path of one picture and the failure.
 pub fn take_foreign(job: &mut RevealJob<'_>, groups: &mut Vec<Vec<Set<Picture>>>) -> Vec<(PathBuf, Failure)> {
     let taken = take_unless_all(groups, |group| is_foreign(job, group));
     let path = |group: &Vec<_>| group.first().map_or(PathBuf::new(), first_path);
@@ -98,7 +98,7 @@ fn foreign(name: &str) -> Failure {
 }
 
 /// Returns the failure of a group if too many pictures are missing in all its sets. The failure is about the first set
-/// of the group, which has the most pictures.
+/// of the group; this set has the most pictures.
 fn incomplete(group: &[Set<Picture>], lack: Lack) -> Option<Failure> {
     let set = group.first().filter(|_| group.iter().all(|set| !set.is_readable()))?;
     Some(missing(set, &shown(first_path(set)), lack))
@@ -113,7 +113,7 @@ fn spoiled(group: &[Set<Picture>]) -> Option<Failure> {
         return None;
     }
     let name = shown(first_path(set));
-    // If spare pictures replace a missing picture, the set counts as undamaged.
+    // If spare pictures replace a missing picture, the set is treated as undamaged.
     let reader = Reader::new(set.clone(), Picture::open as OpenPicture).ok()?;
     let spoiled = damage(&reader);
     let mut left = set.clone();

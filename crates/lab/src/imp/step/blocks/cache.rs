@@ -5,13 +5,13 @@ use std::ffi::c_void;
 
 /// Size in bytes of a cache.
 const SIZE: usize = 48 << 20;
-/// The largest allowed distance between an instruction and its copy. The data that an instruction accesses may be at
-/// the same distance on the other side of the instruction.
+/// The largest allowed distance between an instruction and its copy. The data of the instruction may be up to 1 GiB
+/// away on the other side of the instruction.
 const REACH: u64 = 1 << 30;
-/// The distance between two addresses at which the code tries to map the cache.
+/// The distance between two addresses at which this module tries to map the memory for the copy.
 const STRIDE: u64 = 64 << 20;
 
-/// Executable memory for copied code, which child processes share.
+/// Executable memory for copied code. The process and its child processes share this memory.
 pub(super) struct Cache {
     base: *mut u8,
     used: usize,
@@ -37,7 +37,7 @@ impl Cache {
         (!caches.is_empty()).then_some(caches)
     }
 
-    /// Creates a cache near the code. The cache is not directly after the code, because the heap grows there.
+    /// Creates a cache near the code. The memory directly after the code stays free, because the heap grows there.
     fn near(from: u64, to: u64) -> Option<Self> {
         let below = (1..16).filter_map(|step| from.checked_sub(step * STRIDE));
         let above = (1..15).map(|step| to + REACH - step * STRIDE);
@@ -57,7 +57,7 @@ impl Cache {
             return None;
         }
         let cache = Self { base: base.cast(), used: 0 };
-        // Old kernels may map the memory at another address than the requested address.
+        // Old kernels may map the memory at a different address.
         (base == hint).then_some(cache)
     }
 
@@ -71,7 +71,7 @@ impl Cache {
         address.wrapping_sub(self.base.addr() as u64) < SIZE as u64
     }
 
-    /// Returns the free bytes and their address.
+    /// Returns the address of the free bytes and the bytes themselves.
     pub(super) fn free(&mut self) -> (u64, &mut [u8]) {
         let address = self.base.expose_provenance() + self.used;
         // SAFETY: the bytes are in the mapping, and no code in these bytes has run yet.
@@ -98,7 +98,7 @@ impl Cache {
             && offset < self.used
         {
             // SAFETY: the site lies in the used part, where `emit` has left four bytes for the distance. The processor
-            // notices when a thread changes code that the same thread runs.
+            // notices if a thread changes code and then executes this code.
             unsafe { self.base.add(offset).cast::<i32>().write_unaligned(distance) };
         }
     }
@@ -106,8 +106,8 @@ impl Cache {
 
 impl Drop for Cache {
     fn drop(&mut self) {
-        // SAFETY: this unmaps what `at` mapped. No copied code runs at this moment, because this process does not
-        // trace.
+        // SAFETY: this call unmaps the memory that `at` mapped. No copied code runs at this moment, because this
+        // process does not trace.
         unsafe { libc::munmap(self.base.cast(), SIZE) };
     }
 }

@@ -4,11 +4,11 @@ use iced_x86::{Register, UsedMemory};
 
 use super::state::{EXIT, LOG, LOG_END, LOOKUP, RAX, RCX, RECORD, REQUEST, Request};
 
-/// The numbers of registers in instructions.
+/// Register numbers, as instructions encode them.
 const A: u8 = 0;
 const C: u8 = 1;
 
-/// A buffer for the machine code that is being written, and the address of the code.
+/// A buffer for new machine code, and the address at which the code will run.
 pub(super) struct Emit<'c> {
     bytes: &'c mut [u8],
     address: u64,
@@ -68,7 +68,7 @@ impl<'c> Emit<'c> {
         self.bytes(&word.to_le_bytes());
     }
 
-    /// Replaces the four bytes at `address`, which were written before.
+    /// Replaces four bytes at `address` that were written earlier.
     pub(super) fn change(&mut self, address: u64, word: u32) {
         let place = (address - self.address) as usize;
         self.bytes[place..place + 4].copy_from_slice(&word.to_le_bytes());
@@ -109,8 +109,7 @@ impl<'c> Emit<'c> {
         self.word(operand.displacement as u32);
     }
 
-    /// Writes code that makes a request to the engine. Returns the address of the four bytes that contain the number of
-    /// the request.
+    /// Writes code that sends a request to the engine. Returns the address of the four bytes that contain the request.
     pub(super) fn request(&mut self, request: Request, number: u32) -> u64 {
         self.bytes(&[0x65, 0xc7, 0x04, 0x25]);
         self.word(REQUEST);
@@ -157,14 +156,14 @@ impl<'c> Emit<'c> {
         self.restore(C, RCX);
     }
 
-    /// Writes code that saves RAX and RCX and loads RAX from memory. [`Self::find`] must follow.
+    /// Writes code that saves RAX and RCX, and then loads a value from memory into RAX. [`Self::find`] must follow.
     pub(super) fn load(&mut self, prefix: Option<u8>, operand: Operand) {
         self.save(A, RAX);
         self.save(C, RCX);
         self.with_rax(prefix, 0x8b, operand);
     }
 
-    /// Like [`Self::load`], but loads RAX from memory at a constant address.
+    /// Like [`Self::load`], but the address of the memory is a constant.
     pub(super) fn load_constant(&mut self, address: u64) {
         self.save(A, RAX);
         self.save(C, RCX);
@@ -174,21 +173,21 @@ impl<'c> Emit<'c> {
         self.bytes(&[0x48, 0x8b, 0x00]);
     }
 
-    /// Like [`Self::load`], but loads RAX from a register.
+    /// Like [`Self::load`], but the value comes from a register.
     pub(super) fn load_register(&mut self, number: u8) {
         self.save(A, RAX);
         self.save(C, RCX);
         self.bytes(&[0x48 | number >> 3, 0x8b, 0xc0 | number & 7]);
     }
 
-    /// Writes code that loads into RCX the address that follows the original system call. The processor itself has
-    /// loaded RCX with the address that follows the copied system call.
+    /// Writes code that loads RCX with the address of the instruction after the original system call. Before that, RCX
+    /// contains the address after the copied system call, because the processor stored it there.
     pub(super) fn load_next(&mut self, address: u64) {
         self.bytes(&[0x48, 0xb9]);
         self.bytes(&address.to_le_bytes());
     }
 
-    /// Writes code that continues in copied code. RAX contains the address of the original code.
+    /// Writes code that jumps to the copy of the code whose original address is in RAX.
     pub(super) fn find(&mut self) {
         self.leave(LOOKUP);
     }
@@ -210,7 +209,7 @@ impl<'c> Emit<'c> {
         self.word(bytes);
     }
 
-    /// Writes a jump whose target is inserted later. The jump is taken if `condition` is true. Returns the address of
+    /// Writes a jump whose target is still unknown. The jump is taken if `condition` is true. Returns the address of
     /// the four bytes that contain the jump's distance.
     pub(super) fn jump(&mut self, condition: Option<u8>) -> u64 {
         match condition {
@@ -221,7 +220,7 @@ impl<'c> Emit<'c> {
         self.here() - 4
     }
 
-    /// Stores the distance to `target` at `site`. Returns false if the target is out of reach.
+    /// Stores the distance to `target` at `site`. Returns false if the distance needs more than 32 bits.
     pub(super) fn aim(&mut self, site: u64, target: u64) -> bool {
         let distance = i32::try_from(target.wrapping_sub(site + 4) as i64);
         distance.map(|distance| self.change(site, distance as u32)).is_ok()

@@ -1,5 +1,5 @@
-//! The assembly code through which copied code and the engine call each other. No function in this module changes
-//! flags, the stack or a register that the copied code uses.
+//! The assembly code for switching between the copied code and the engine. No function in this module changes flags,
+//! the stack or a register that the copied code uses.
 
 use std::arch::naked_asm;
 use std::arch::x86_64::_mm_crc32_u64;
@@ -14,7 +14,7 @@ use super::state::{
 pub(super) const COMPONENTS: u32 = 0xe7;
 const FIND: u32 = (Request::Find as u32) << 30;
 
-/// Returns the hash of an address of code, with which [`lookup`] finds the copy of the code.
+/// Returns the hash of a code address. [`lookup`] uses this hash to find the copy of the code.
 ///
 /// # Safety
 /// The processor must have SSE 4.2.
@@ -87,8 +87,8 @@ pub(super) unsafe extern "C" fn exit() {
     )
 }
 
-/// Continues in copied code. RAX contains the address of the original code. The state contains the values of RAX and
-/// RCX that the program expects.
+/// Continues in copied code. RAX contains the address of the original code. The saved registers in memory contain the
+/// values of RAX and RCX that the copied code expects.
 ///
 /// # Safety
 /// Only copied code may jump to this function.
@@ -130,13 +130,13 @@ pub(super) unsafe extern "C" fn lookup() {
 /// [`enter_call`].
 ///
 /// # Safety
-/// `top` must be the aligned end of a stack that is not in use, `data` must suit [`enter_call`], `end` must be
-/// writable, and the engine's state must be the base of GS.
+/// `top` must be the aligned end of an unused stack. `data` must meet the requirements of [`enter_call`]. `end` must be
+/// writable. The engine's state must be the base of GS.
 #[inline(never)]
 pub(in crate::imp::step) unsafe fn switch(top: *mut u8, data: *mut c_void, end: *mut u64) {
-    // SAFETY: `rsp` is restored before the block ends, and `top` is aligned for a call. All registers that a C function
-    // may change are declared. The compiler uses no red zone because `nostack` is absent, and it expects changes of
-    // memory because `nomem` is absent.
+    // SAFETY: `rsp` is restored before the block ends, and `top` is aligned for a call. The `asm!` block declares all
+    // registers that a C function may change. The compiler uses no red zone because `nostack` is absent, and it expects
+    // changes of memory because `nomem` is absent.
     unsafe {
         core::arch::asm!(
             "lea rax, [rip + 2f]",

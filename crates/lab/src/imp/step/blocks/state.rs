@@ -12,11 +12,11 @@ pub(super) const RCX: u32 = 8;
 pub(super) const LOG: u32 = 16;
 /// The request of the copied code: a [`Request`] and a number.
 pub(super) const REQUEST: u32 = 24;
-/// For [`Request::Find`], the address of the original code at which the call continues.
+/// For [`Request::Find`], the address in the original code at which the call must continue.
 pub(super) const TARGET: u32 = 32;
-/// The address at which the copied code continues after the engine has served a request.
+/// The address at which the copied code continues after the engine has handled a request.
 pub(super) const RESUME: u32 = 40;
-/// The end of the stack that the engine uses while it serves requests.
+/// The end of the stack that the engine uses while it handles requests.
 pub(super) const STACK: u32 = 48;
 /// The addresses of `run::exit` and `run::lookup`.
 pub(super) const EXIT: u32 = 56;
@@ -28,22 +28,22 @@ pub(super) const ENGINE: u32 = 80;
 /// The registers, in the order of `uc_mcontext`, and the XSAVE area.
 pub(super) const REGISTERS: u32 = 0x100;
 pub(super) const AREA: u32 = 0x1000;
-/// Two tables with one word for each hash of an address. The first table contains the negated address of original code,
-/// and the second table contains the address of its copy.
+/// Two tables with one word for each possible hash of a code address. The first table contains the negated address of
+/// the original code. The second table contains the address of the copy.
 pub(super) const KEYS: u32 = 0x1_0000;
 pub(super) const COPIES: u32 = KEYS + HASHES as u32 * 8;
 /// The end of the log.
 pub(super) const LOG_END: u32 = COPIES + HASHES as u32 * 8 + RECORDS as u32 * RECORD;
 const SIZE: usize = LOG_END as usize;
 
-/// The number of different hashes of an address.
+/// The number of possible hashes of a code address.
 const HASHES: usize = 1 << 16;
-/// The number of records in the log. The log has few records so that it fills only a part of the processor's
-/// second-level cache.
+/// The number of records in the log. The number of records is small, so that the log fills only a part of the
+/// processor's second-level cache.
 const RECORDS: usize = 512;
 /// The size in bytes of a record.
 pub(super) const RECORD: u32 = size_of::<Ran>() as u32;
-/// The value of [`LOG`] for an empty log.
+/// If the log is empty, [`LOG`] has this value.
 const EMPTY: i64 = -((RECORDS as i64 + 1) * RECORD as i64);
 
 /// A request of the copied code. The lower 30 bits of the request's word are a number.
@@ -53,10 +53,9 @@ pub(super) enum Request {
     Full = 0,
     /// Find the copy for [`TARGET`].
     Find = 1,
-    /// Find the copy of the target of the link with this number, and change the link's jump so that it leads to the
-    /// copy.
+    /// Find or create the copy of the target of the jump with this number, and make the jump lead to the copy.
     Link = 2,
-    /// Record the slow instruction with this number from the saved registers.
+    /// Record the instruction with this number from the saved registers.
     Slow = 3,
 }
 
@@ -115,7 +114,7 @@ impl State {
 
     /// Returns the saved registers.
     pub(super) fn registers(&mut self, layout: registers::Layout) -> registers::Registers<'_> {
-        // SAFETY: the state contains the saved words, and also the XSAVE area to which these words point.
+        // SAFETY: the state contains the saved words and the XSAVE area to which the word at `VECTORS` points.
         let mut registers =
             unsafe { registers::Registers::of_words(self.memory.start().add(REGISTERS as usize).cast()) };
         registers.layout = layout;
@@ -134,11 +133,11 @@ impl State {
         (request, (word & 0x3fff_ffff) as usize)
     }
 
-    /// Empties the log and passes its records to `each`. Does nothing if the log is empty.
+    /// Calls `each` with every record of the log, and then empties the log. Does nothing if the log is empty.
     pub(super) fn flush(&mut self, each: impl FnOnce(&[Ran]) -> bool) -> bool {
         let count = ((self.get(LOG) as i64 - EMPTY) / i64::from(RECORD)).clamp(0, RECORDS as i64) as usize;
         self.set(LOG, EMPTY as u64);
-        // SAFETY: the last `count` records of the log were written by the copied code.
+        // SAFETY: the copied code has written the last `count` records of the log.
         let log = unsafe {
             let from = self.memory.start().add(LOG_END as usize - RECORDS * RECORD as usize);
             std::slice::from_raw_parts(from.cast::<Ran>(), count)

@@ -9,7 +9,7 @@ use super::state::Request;
 use super::{Engine, Link, Piece, Slow};
 
 const INSTRUCTIONS: usize = 64;
-/// Maximum number of parts in a block: one part for each instruction, and one part for each address.
+/// Maximum number of recorded words in a block: one word for each instruction, and one word for each address.
 const PARTS: usize = INSTRUCTIONS * 5;
 /// The maximum size of the copy of a block in bytes.
 const ROOM: usize = 16 << 10;
@@ -39,8 +39,8 @@ struct Original {
     instruction: Instruction,
     bytes: [u8; 15],
     length: usize,
-    /// If the instruction has a displacement relative to its own address, the offset of the displacement and the
-    /// address to which it leads.
+    /// For an instruction with a displacement relative to its own address: the offset of the displacement in the
+    /// instruction, and the address that results.
     relative: Option<(usize, u64)>,
 }
 
@@ -59,7 +59,7 @@ impl Original {
         if first.instruction.is_invalid() { read(true) } else { first }
     }
 
-    /// Returns whether the instruction can be copied unchanged, or is a branch that this module can translate.
+    /// Returns whether this module can copy the instruction unchanged, or can translate it as a branch.
     fn possible(&self) -> bool {
         let instruction = &self.instruction;
         let fixed = !matches!(
@@ -82,8 +82,8 @@ impl Engine {
     /// Copies the block at `address`, which the program executes next, and returns the address of the copy.
     pub(super) fn translate(&mut self, address: u64, step: &mut dyn Step) -> Result<u64, Stop> {
         let home = self.caches.iter().position(|cache| cache.reaches(address, address)).ok_or(Stop::Far(address))?;
-        // The caches are temporarily removed from `self`, because the emitter borrows a cache while [`Self::block`]
-        // changes `self`.
+        // The code takes the caches out of `self`, because the emitter borrows a cache while [`Self::block`] changes
+        // `self`.
         let mut caches = std::mem::take(&mut self.caches);
         let cache = &mut caches[home];
         let (base, bytes) = cache.free();
@@ -171,7 +171,7 @@ impl Engine {
         }
     }
 
-    /// Writes the code that logs the addresses of an instruction.
+    /// Writes the code that stores an instruction's memory addresses in the log.
     fn addresses(&self, plan: &Plan, emit: &mut Emit<'_>, draft: &mut Draft, address: u64) -> Result<(), Stop> {
         draft.part(Part { value: address, logged: false, entry: Some(plan.entry) });
         for memory in plan.simple.iter().flatten().flatten() {
@@ -188,7 +188,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Copies an instruction that the engine records from the saved registers.
+    /// Copies an instruction, after code that lets the engine record the instruction from the saved registers.
     fn slow(&mut self, original: &Original, emit: &mut Emit<'_>, draft: &mut Draft) -> Result<(), Stop> {
         let instruction = &original.instruction;
         let straight = instruction.flow_control() == FlowControl::Next || instruction.code() == Code::Syscall;
@@ -216,12 +216,13 @@ impl Engine {
     }
 }
 
-/// Returns whether the block must log an address, which is the case if the address is unknown until the block executes.
+/// Returns whether the block must write an address to the log. This is necessary if the address is known only when the
+/// block executes.
 fn logged(memory: &UsedMemory) -> bool {
     memory.base() != Register::None || memory.index() != Register::None
 }
 
-/// Jumps to the copy of the code at `target`.
+/// Writes a jump to the copy of the code at `target`.
 fn goto(emit: &mut Emit<'_>, draft: &mut Draft, condition: Option<u8>, target: u64) {
     draft.loose[draft.exits] = (emit.jump(condition), target);
     draft.exits += 1;
@@ -234,7 +235,7 @@ fn flow(original: &Original, emit: &mut Emit<'_>, draft: &mut Draft) -> Result<b
     let near = instruction.op0_kind() == OpKind::NearBranch64;
     match instruction.flow_control() {
         FlowControl::Next | FlowControl::Exception => return Ok(false),
-        // Only `int3` reaches this arm. The program itself handles the signal of `int3`.
+        // Only `int3` reaches this arm. The program's own signal handler handles `int3`.
         FlowControl::Interrupt => return Ok(false),
         FlowControl::UnconditionalBranch if near => goto(emit, draft, None, target),
         FlowControl::Call if near => {
@@ -246,8 +247,8 @@ fn flow(original: &Original, emit: &mut Emit<'_>, draft: &mut Draft) -> Result<b
             goto(emit, draft, None, next);
         }
         FlowControl::ConditionalBranch if near => {
-            // `loop` and `jrcxz` exist only as short jumps. If the short jump is taken, it skips the second jump, and
-            // the long jump to the target follows. Otherwise the second jump skips the long jump.
+            // `loop` and `jrcxz` exist only as short jumps. If the processor takes the short jump, it skips the second
+            // jump and then executes the long jump to the target. Otherwise the second jump skips the long jump.
             emit.bytes(&original.bytes[..original.length - 1]);
             emit.bytes(&[2, 0xeb, 5]);
             goto(emit, draft, None, target);
@@ -293,8 +294,8 @@ fn indirect(instruction: &Instruction, emit: &mut Emit<'_>) -> Result<(), Stop> 
     Ok(())
 }
 
-/// Copies an instruction. If the instruction has a displacement relative to its own address, adapts the displacement to
-/// the address of the copy.
+/// Copies an instruction. If the instruction contains a displacement relative to its own address, the copy gets a new
+/// displacement to the same address.
 fn copied(original: &Original, emit: &mut Emit<'_>) -> Result<(), Stop> {
     let here = emit.here();
     emit.bytes(&original.bytes[..original.length]);
@@ -306,7 +307,7 @@ fn copied(original: &Original, emit: &mut Emit<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// For a string instruction that repeats without a condition, returns the size of an element in bytes.
+/// Returns the size of an element in bytes if the instruction is a string instruction that repeats without a condition.
 fn string(instruction: &Instruction) -> Option<u8> {
     use Mnemonic::{Lodsb, Lodsd, Lodsq, Lodsw, Movsb, Movsd, Movsq, Movsw, Stosb, Stosd, Stosq, Stosw};
     match instruction.mnemonic() {

@@ -21,7 +21,8 @@ pub struct BitReader<R> {
 #[derive(Clone, Copy, Default)]
 pub struct Ahead {
     pub value: u64,
-    /// The number of bits of `value` that are available. `value` may contain correct bits above these.
+    /// The number of bits of `value` that are available. Above the available bits, `value` may contain further correct
+    /// bits.
     count: u32,
     at: usize,
 }

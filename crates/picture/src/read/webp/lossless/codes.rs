@@ -8,14 +8,14 @@ use super::{Memory, Result};
 
 /// Codes of at most this many bits take one lookup. The codes that libwebp makes for noise have 7 to 9 bits.
 const ROOT: u32 = 10;
-/// Marks a table entry that refers to a second table.
+/// In a table entry, this bit means that the entry refers to a second table.
 const LINK: u32 = 0x80;
 
 /// A prefix code.
 pub struct PrefixCode {
-    /// An entry contains a symbol (above 8 bits) and the length of its code, or the position of a second table (above
-    /// [`LINK`]) and the number of bits that are looked up in it. Entries of two bytes would be possible. But then the
-    /// length would need one more instruction for each symbol, and decoding would be 7 % slower.
+    /// An entry contains a symbol (from bit 8 on) and the length of its code, or else the position of a second table
+    /// (above [`LINK`]) and the number of bits that are looked up in the second table. An entry could also fit into two
+    /// bytes. But then the length would need one more instruction for each symbol, and decoding would be 7 % slower.
     table: Vec<u32>,
     /// A mask for the bits that choose an entry.
     mask: u64,
@@ -111,8 +111,8 @@ fn sort(lengths: &Lengths, sorted: &mut Vec<u16>) {
     }
 }
 
-/// Returns the code after `code`, which has `length` bits. The first bit of a code is its lowest bit, so the number
-/// stays the same if zero bits are appended to the code.
+/// Returns the code after `code`, which has `length` bits. The lowest bit of the number is the first bit of the code,
+/// so the number stays the same if zero bits are appended to the code.
 fn next(code: u32, length: u32) -> u32 {
     // The highest 0 bit becomes 1, and all bits above it become 0.
     match !code & ((1 << length) - 1) {
@@ -161,7 +161,8 @@ impl CodeScratch {
 /// Tables for noise, in which red and blue have codes of 8 bits for all values, and alpha takes no bits. Therefore only
 /// the code of green decides where the next pixel begins.
 pub struct Noise {
-    /// Green at its position, and in the lower bits the number of bits of the whole pixel; or [`RARE`].
+    /// The value of green at its position in the pixel, and in the lower bits the number of bits of the whole pixel; or
+    /// [`RARE`].
     green: [u32; 1 << ROOT],
     /// Red and alpha, by the bits of red.
     red: [u32; 256],
@@ -169,7 +170,7 @@ pub struct Noise {
     blue: [u32; 256],
 }
 
-/// Marks a literal with a longer code, or a symbol that is not a literal.
+/// The entry for a literal with a longer code, and for a symbol that is not a literal.
 const RARE: u32 = u32::MAX;
 
 impl Noise {
@@ -190,8 +191,8 @@ impl Noise {
         let (Some(red), Some(blue), Some(alpha)) = (red.bytes(), blue.bytes(), alpha.only()) else { return Ok(None) };
         memory.take(size_of::<Self>() as u64)?;
         let green = |bits: usize| match green.table[bits & green.mask as usize] {
-            // A link contains a position after the first table, so it is also at least 256 << 8, like a symbol that is
-            // not a literal.
+            // An entry for a second table contains a position after the first table, so the entry is also at least 256
+            // << 8, as for a symbol that is not a literal.
             entry if entry >= 256 << 8 => RARE,
             entry => entry + 16,
         };

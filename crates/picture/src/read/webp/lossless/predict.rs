@@ -45,7 +45,7 @@ impl Predictor {
     }
 }
 
-/// Adds the prediction to the pixels of a row from `from` on.
+/// Adds the prediction to the pixels of a row, from pixel `from` on.
 fn predict(mode: u32, row: &mut [u32], from: usize, above: &[u32]) {
     match mode {
         0 => run(row, from, above, |_, _, _, _| BLACK),
@@ -70,8 +70,8 @@ fn predict(mode: u32, row: &mut [u32], from: usize, above: &[u32]) {
     }
 }
 
-/// Adds a prediction to each pixel from `from` on. `predict` receives the left, the upper left, the upper and the upper
-/// right neighbor.
+/// Adds a prediction to each pixel, from pixel `from` on. `predict` receives the left, the upper left, the upper and
+/// the upper right neighbor.
 #[inline(always)]
 fn run(row: &mut [u32], from: usize, above: &[u32], predict: impl Fn(u32, u32, u32, u32) -> u32) {
     let mut left = row[from - 1];
@@ -98,7 +98,8 @@ fn select(left: u32, corner: u32, top: u32) -> u32 {
         let samples = one.to_le_bytes().into_iter().zip(corner.to_le_bytes());
         samples.map(|(one, corner)| u32::from(one.abs_diff(corner))).sum()
     };
-    // For the prediction left + top − corner, the distance to left equals the distance of top from corner.
+    // For the prediction left + top − corner, the distance from the prediction to left equals the distance from top to
+    // corner.
     if distance(top) < distance(left) { left } else { top }
 }
 

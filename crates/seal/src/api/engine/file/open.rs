@@ -25,8 +25,8 @@ pub(crate) fn open(
     let Shape { overhead, .. } = payload.shape();
     let data = segments.data_in(0);
     let room = room(output, segments.data(), payload.shape().data());
-    // If somebody made the input longer, the data may seem to be longer than the free space on the disk. An error of
-    // `reserve` is ignored, because opening the segments then finds the fault of the input.
+    // If somebody appended bytes to the input, the data may seem to be longer than the free space on the disk. The code
+    // ignores an error of `reserve`, because opening the segments then detects the change of the input.
     let _ = output.reserve(segments.data());
     let (shift, workers) = Shift::new(segments, work, data + overhead + room);
     let room = shift.used(room, data);
@@ -52,8 +52,7 @@ pub(crate) fn open(
             if padded {
                 end.lock().map_err(|_| Error::Stopped)?.see(position, plain);
             }
-            // Bytes wait for the next write only within a batch, because another worker may open the segment after the
-            // batch.
+            // At the end of a batch, all bytes are written, because another worker may open the next segment.
             pages.put(output, data, edge.last).map_err(Error::Write)
         });
     });

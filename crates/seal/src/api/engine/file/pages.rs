@@ -1,7 +1,7 @@
 //! Writes whole pages.
 //!
-//! Segments do not end where pages end, and systems write whole pages much faster than parts of pages: unaligned writes
-//! of 1 MiB take 1.3 times as long. To write whole pages, the writer keeps the bytes after the last whole page for the
+//! Segments do not end where pages end. Systems write whole pages much faster than parts of pages: unaligned writes of
+//! 1 MiB take 1.3 times as long. To write whole pages, the writer keeps the bytes after the last whole page for the
 //! next write.
 
 use std::io;
@@ -44,8 +44,8 @@ impl Pages {
         &mut self.buffer[begin..self.to]
     }
 
-    /// Writes the buffer up to the last whole page, but writes nothing if another `next` bytes fit into the buffer. If
-    /// `all` is set, at the end of a batch, writes the whole buffer.
+    /// Writes the buffer up to its last whole page. If another `next` bytes fit into the buffer, writes nothing. If
+    /// `all` is set, which is the case at the end of a batch, writes the whole buffer.
     pub(super) fn put(&mut self, output: &impl WriteAt, next: usize, all: bool) -> io::Result<()> {
         if !all && self.to + next <= self.buffer.len() {
             return Ok(());

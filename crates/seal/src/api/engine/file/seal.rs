@@ -16,8 +16,8 @@ pub(crate) struct Plain<'a, R> {
 }
 
 impl<R: ReadAt> Plain<'_, R> {
-    /// Returns as many bytes from `position` on as `buffer` has. If the input is in memory, returns a reference into
-    /// the input. If the bytes are not in memory, fills the buffer and returns it.
+    /// Returns `buffer.len()` bytes of the data, beginning at `position`. If the input is in memory, returns a
+    /// reference into the input. If the bytes are not in memory, fills the buffer and returns it.
     fn take<'b>(&'b self, buffer: &'b mut [u8], position: u64) -> Result<&'b [u8], Error> {
         if position + buffer.len() as u64 <= self.length
             && let Some(there) = self.input.bytes_at(position, buffer.len())

@@ -1,4 +1,4 @@
-//! The input of a stream. One worker at a time holds the input.
+//! The input of a stream. Only one worker at a time can use the input.
 
 use std::io::Read;
 
@@ -12,7 +12,7 @@ pub(crate) type Next<R> = Result<(Unit, R), (u64, Error)>;
 
 /// A source of units.
 pub(crate) trait Input: Send {
-    /// The part of the work on a unit that a worker can do after it has released the input for the next worker.
+    /// The work on a unit that is left when a worker releases the input for the next worker.
     type Rest: Send;
 
     /// Whether the first unit holds all of the input.
@@ -53,7 +53,7 @@ pub(crate) struct Unit {
 impl<R: Read> Stream<R> {
     /// Reads the first unit, of `unit` bytes, in advance.
     pub(crate) fn start(mut input: R, unit: usize) -> Result<Self, Error> {
-        // The buffer has its full size from the start: memory that grows leaves copies of its contents behind.
+        // The buffer has its full size from the start, because memory that grows leaves copies of its contents behind.
         let mut ahead = Wiped::new(vec![0; unit + 1]);
         let length = read_full(&mut input, &mut ahead).map_err(Error::Read)?;
         ahead.truncate(length);
@@ -68,7 +68,7 @@ impl<R: Read> Stream<R> {
         let ready = self.ahead.len();
         buffer[..ready].copy_from_slice(&self.ahead);
         if ready > 1 {
-            // `buffer` now contains the first unit, so the other memory of this unit is freed.
+            // `buffer` now contains the first unit, so the memory into which the unit was read is freed.
             self.ahead = Wiped::new(Vec::with_capacity(1));
         }
         self.ahead.clear();

@@ -1,5 +1,4 @@
-//! The output of a stream. If the output takes units in order, a worker waits until the units before its own unit are
-//! written.
+//! The output of a stream. If the output takes units in order, a worker waits until all earlier units are written.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -45,8 +44,9 @@ impl<S: Drain> Output<S> {
         self.failed.store(true, Ordering::Relaxed);
     }
 
-    /// Writes a unit when its turn comes. After the write, does the remaining work on the unit, while another worker
-    /// writes the next unit. A failure in the rest of the work counts only if no earlier failure was recorded.
+    /// Writes a unit when its turn comes. After the write, completes the remaining work on the unit, while another
+    /// worker writes the next unit. If the remaining work fails, the error is recorded only if no earlier error was
+    /// recorded.
     pub(super) fn put(&self, number: u64, bytes: &[u8], result: Result<usize, Error>, work: &Work<'_>) {
         let waiting = |state: &mut OutputState<S>| S::ORDERED && state.next != number && state.failure.is_none();
         let mut state = self.lock();

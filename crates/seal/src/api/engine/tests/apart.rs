@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::*;
 use crate::{Sink, Source, Taken};
 
-/// A source that fills in data only in `complete`.
+/// A source that writes data into the buffer only in `complete`.
 #[derive(Clone)]
 pub(super) struct Lazy {
     data: Arc<Vec<u8>>,
@@ -52,7 +52,7 @@ impl Source for Lazy {
     }
 }
 
-/// A sink. Any thread can write to this sink, and writes each piece at the position of the piece.
+/// A sink. Any thread can write to this sink. The sink stores each part of the data at the position of the part.
 #[derive(Clone, Default)]
 struct Places {
     data: Arc<Mutex<Vec<u8>>>,

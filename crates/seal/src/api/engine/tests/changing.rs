@@ -1,4 +1,4 @@
-//! Tests with inputs that change while they are opened at positions.
+//! Tests with inputs that change while the program opens them with positioned reads.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::key::sign::{Scheme, SigningKey};
 use crate::{Cursor, Format, Kem, PrivateKey, ReadAt};
 
-/// A sealed file. When the bytes after `begin` are read a second time, they have changed.
+/// A sealed file. The bytes after `begin` differ between the first and the second read.
 struct Changing {
     sealed: Vec<u8>,
     begin: u64,

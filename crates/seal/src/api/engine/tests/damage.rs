@@ -116,7 +116,7 @@ fn memory_holds_nothing_after_a_refusal_and_readers_stay_failed() {
         })
         .collect();
     refused.push(sealed[..sealed.len() - 1].to_vec());
-    // Every segment opens, but the data have no padding.
+    // Every segment opens, but the data do not end in valid padding.
     let badly = Foreign { padded: true, ..Foreign::default() };
     refused
         .extend([&b""[..], b"abc", &[0; 9000], b"abc\x80\0\0\0\0\0\0\0", &sample(9000)].map(|data| badly.seal(data)));

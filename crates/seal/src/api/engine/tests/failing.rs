@@ -46,7 +46,7 @@ fn failures_of_the_system_are_told_apart() {
     }
 }
 
-/// An output that has no room for the data: its `reserve` fails.
+/// An output without enough space for the data: its `reserve` fails.
 #[derive(Default)]
 struct Cramped {
     asked: AtomicU64,
@@ -116,7 +116,8 @@ fn an_endless_input_ends_with_the_output() {
             let sealed = sealed.expect("no panic");
             assert!(matches!(sealed, Err(Error::Write(_))), "{sealed:?} at {limit} on {threads}");
         }
-        // The payload continues endlessly after its last segment. The first unit already contains the error.
+        // The payload continues endlessly after its last segment. The program finds the error in the first unit that it
+        // reads.
         let sealed = sealing(false).seal(&sample(2 * FULL)).expect("sealed");
         let opened = that_ends(move || {
             let (opened, payload) = opened(&sealed).expect("the passphrase");

@@ -1,13 +1,13 @@
-//! Tests with segment lengths that the program does not write. With such lengths, opened segments begin anywhere in a
-//! page, and a page contains many segments.
+//! Tests with segment lengths that the program does not write. With such lengths, the data of a segment begin at any
+//! offset in a page, and a page can contain many segments.
 
 use super::agree::open_in_all_ways;
 use super::*;
 use crate::format::deadpan::padding::Padded;
 use crate::tests::foreign::Foreign;
 
-/// Returns lengths of data. The data end near the end of one of the first segments, at each offset in a page, or near
-/// the end of a batch.
+/// Returns lengths of data. Returns lengths of data that end near the end of one of the first segments, at each offset
+/// in a page, or near the end of a batch.
 fn lengths(segment: u32) -> Vec<usize> {
     let data = segment as usize - 32;
     let counts: &[usize] = if data < 10_000 { &[0, 1, 2, 3, 127, 128, 129] } else { &[0, 1, 2] };
@@ -23,8 +23,8 @@ fn padded(data: &[u8]) -> Vec<u8> {
     padded
 }
 
-/// Opens the data in memory, as a stream, and at positions with many threads. All data are random, so that no two
-/// pieces are equal.
+/// Opens the data in memory, as a stream, and with positioned reads on many threads. All data are random, so that no
+/// two segments are equal.
 fn check(foreign: Foreign, data: &[u8], threads: &[usize]) {
     let sealed = if foreign.padded { foreign.seal(&padded(data)) } else { foreign.seal(data) };
     threads.iter().for_each(|threads| open_in_all_ways(&sealed, data, *threads));

@@ -16,8 +16,8 @@ enum Whose {
     Nobody,
 }
 
-/// Counts calls, and panics at one of them without printing a message. Before the panic, waits until the other workers
-/// have had time to wait for this worker.
+/// Counts calls, and panics at one of them without printing a message. Before the panic, sleeps so long that the other
+/// workers begin to wait for this worker.
 struct Fuse {
     calls: AtomicUsize,
     at: usize,
@@ -51,8 +51,8 @@ impl<W: Write> Write for Burning<'_, W> {
     }
 }
 
-/// Seals or opens while one part of the caller's code panics, at its call number `at`. Returns the panic, if it reached
-/// the caller. Also returns whether the part of the code was called often enough to panic.
+/// Seals or opens while one part of the caller's code panics in the call with the number `at`. If the panic reached the
+/// caller, returns the panic. Also returns whether the part of the code was called often enough to panic.
 fn run(open: bool, threads: usize, whose: Whose, at: usize, input: &[u8]) -> (std::thread::Result<bool>, bool) {
     let fuse = std::sync::Arc::new(Fuse { calls: AtomicUsize::new(0), at });
     let (input, inside) = (input.to_vec(), fuse.clone());

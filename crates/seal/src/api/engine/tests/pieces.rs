@@ -52,7 +52,7 @@ impl ReadAt for Pieces {
     }
 }
 
-/// Pieces that are written segment by segment, like memory, and not in whole pages.
+/// An output that is written segment by segment, like memory, and not in whole pages.
 struct Eager(Pieces);
 
 impl WriteAt for Eager {

@@ -1,4 +1,4 @@
-//! Tests of the callbacks that watch and stop the work.
+//! Tests of the callbacks that receive the progress and stop the work.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};

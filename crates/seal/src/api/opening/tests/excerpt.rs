@@ -1,4 +1,4 @@
-//! Tests that open one range of the data alone.
+//! Tests that open only one range of the data.
 
 use std::io;
 use std::sync::Mutex;
@@ -64,8 +64,8 @@ fn one_read_brings_all_segments_and_no_others() {
     changed[begin as usize + (3 << 18) + 40] ^= 1;
     assert!(excerpt(&opened, &changed, 300_000..700_000).is_ok(), "the damage is elsewhere");
     assert!(matches!(excerpt(&opened, &changed, 300_000..800_000), Err(Error::Segment { segment: 3 })));
-    // A file that was cut after the range still has the whole range. A range does not open if it is in the segment that
-    // now seems to be the last segment.
+    // If a file was cut off after the range, the whole range is still there. A range in the last segment of the
+    // shortened file does not open, because this segment is not marked as the last segment.
     let cut = &sealed[..begin as usize + (4 << 18)];
     assert!(excerpt(&opened, cut, 300_000..700_000).is_ok());
     assert!(matches!(excerpt(&opened, cut, 800_000..800_001), Err(Error::Segment { segment: 3 } | Error::Truncated)));

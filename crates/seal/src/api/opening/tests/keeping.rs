@@ -1,4 +1,4 @@
-//! Tests of headers that keep some recipients: the tests find, add and remove recipients.
+//! Tests of new headers that keep some recipients. The tests find, add and remove recipients.
 
 use super::*;
 use crate::Session;
@@ -62,7 +62,7 @@ fn a_recipient_is_found_with_the_right_file_key_only() {
         let (one, two) = (entry(&to, 0).body, entry(&to, 1).body);
         let shared = one.chunks_exact(16).zip(two.chunks_exact(16)).filter(|(one, two)| one == two).count();
         assert_eq!(shared, 0, "{kem:?}: two files share a part of an entry");
-        // The file has the file key 0, and holds an entry for the file key 1.
+        // The file is sealed with file key number 0, and holds an entry for file key number 1.
         let ours = entry(&recipient(), 0);
         let sealed = Foreign::default().seal_to(&[entry(&to, 1), ours], b"data");
         let opened = open(&sealed, &passphrase(b"straight face")).expect("the passphrase");
@@ -147,7 +147,7 @@ fn the_slack_has_room_for_eight_more() {
             }
             let again = Header::read(&header[..]).expect("a header");
             assert_eq!(again.stanzas().len(), 2 + count);
-            // A header that was made longer has free space for recipients again.
+            // If a header was made longer, it has free space for recipients again.
             assert!(header.len() == old || !all_fit || again.slack() as usize >= ROOM);
         }
         let by_one = [key(Kem::XWing).1, key(Kem::XWing).1];
@@ -170,7 +170,7 @@ fn room_ends_at_the_longest_header() {
     }
 }
 
-/// Kept entries are copied without regard to their contents.
+/// Entries that are kept are copied unchanged, whatever they contain.
 #[test]
 fn entries_that_nobody_here_opens_stay_as_they_are() {
     let mut stranger = entry(&Recipient::from(PrivateKey::generate(Kem::P256).expect("a key").public()), 0);

@@ -38,7 +38,7 @@ impl<M: AsRef<Message>> SegmentCipher for Cipher<M> {
     }
 }
 
-/// Returns the additional data of a segment: the segment's number, and a mark for the last segment.
+/// Returns the additional data of a segment: the segment's number, and a byte that marks the last segment.
 fn about(segment: u64, last: bool) -> Aad<[u8; 9]> {
     let mut about = [0; 9];
     about[..8].copy_from_slice(&segment.to_be_bytes());
@@ -86,7 +86,8 @@ impl<M: AsRef<Message>> Cipher<M> {
         let (nonce, rest) = rest.split_at_mut(NONCE);
         let (output, tag) = rest.split_at_mut(data.len());
         length.copy_from_slice(&if last { ((data.len() + OVERHEAD) as u32).to_be_bytes() } else { MORE });
-        // A new IV is drawn for each segment. If IVs were drawn in advance, a fork or a snapshot would use them twice.
+        // A new IV is drawn for each segment. If IVs were generated in advance, they would be used twice after a fork
+        // or a snapshot.
         let fresh = self.message().nonce(segment)?;
         nonce.copy_from_slice(&fresh);
         self.key(segment)?
@@ -122,8 +123,8 @@ impl<M: AsRef<Message>> Cipher<M> {
         })
     }
 
-    /// Compares the segment's length field with the real length and with `last`. The error shows what happened to the
-    /// message.
+    /// Compares the segment's length field with the real length and with `last`. The error shows whether the message
+    /// was cut short, extended or changed.
     fn check_length(&self, segment: u64, last: bool, length: &[u8], actual: usize) -> Result<(), Error> {
         let length: [u8; LENGTH] = length.try_into().expect("split at its length");
         let said = u32::from_be_bytes(length) as usize;

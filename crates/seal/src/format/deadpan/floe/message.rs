@@ -93,7 +93,8 @@ impl Parameters {
 /// A message. A message seals and opens segments, so it holds the message key.
 pub struct Message {
     parameters: Parameters,
-    /// The parameters and the IV, with which the input of each key derivation begins. The purpose and `aad` follow.
+    /// The parameters and the IV, which are the beginning of the input of each key derivation. The purpose and `aad`
+    /// follow.
     prefix: [u8; PARAMETERS + IV],
     aad: Box<[u8]>,
     /// The message key, from which the keys of the segments are derived.

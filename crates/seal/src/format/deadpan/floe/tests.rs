@@ -1,4 +1,4 @@
-//! Tests that compare FLOE with the known answers of other implementations, and tests that open what FLOE itself has
+//! Tests that compare FLOE with the known answers of other implementations, and tests that open what this module has
 //! sealed.
 
 mod damage;
@@ -25,7 +25,7 @@ fn small() -> (Vec<u8>, Vec<u8>) {
     (seal(parameters, &KEY, AAD, &data).expect("sealed"), data)
 }
 
-/// Returns lengths near the ends of segments and near the ends of key epochs.
+/// Returns lengths near the ends of segments and near the segments at which the key changes.
 fn sizes(data: usize) -> Vec<usize> {
     let around = |n: usize| [n.saturating_sub(1), n, n + 1];
     let mut sizes: Vec<usize> =

@@ -1,5 +1,5 @@
-//! Recognizes the kind of a file that is not sealed. The first bytes of the file decide. The error message can then
-//! name the kind.
+//! Recognizes the kind of a file that is not a sealed file. The first bytes of the file decide. The error message can
+//! then name the kind.
 
 use crate::LooksLike;
 
@@ -46,9 +46,10 @@ pub(super) fn looks_like(start: &[u8]) -> LooksLike {
     }
 }
 
-/// Returns whether these bytes look like the beginning of a binary OpenPGP file. The first packet of such a file is a
-/// session key for a public key or a passphrase. Or it contains encrypted, compressed or padded data (RFC 9580,
-/// sections 4.2 and 5). About one in 500 other files passes this check by chance.
+/// Returns whether these bytes look like the beginning of a binary OpenPGP file. The first packet of such a file
+/// contains a session key that is encrypted for a public key or a passphrase. Otherwise, the first packet contains
+/// encrypted, compressed or padded data (RFC 9580, sections 4.2 and 5). About one in 500 other files passes this check
+/// by chance.
 fn is_openpgp(start: &[u8]) -> bool {
     let Some((&first, rest)) = start.split_first() else { return false };
     let (tag, length) = match first {

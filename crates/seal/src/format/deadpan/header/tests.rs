@@ -19,8 +19,8 @@ fn error(bytes: &[u8]) -> Error {
     let begin = Instant::now();
     let error =
         Header::read(bytes).and_then(|header| header.open(&[Identity::Passphrase(Passphrase::new(b"straight face"))]));
-    // The limit is a minute, because other programs can delay a test for seconds. The check only finds work that
-    // depends on a number in the file.
+    // The limit is a minute, because other programs can delay a test for seconds. The check detects only work whose
+    // duration depends on a number in the file.
     assert!(begin.elapsed() < Duration::from_secs(60), "it took {:?}", begin.elapsed());
     error.err().unwrap_or_else(|| panic!("{} bytes were taken", bytes.len()))
 }
@@ -53,8 +53,8 @@ fn other_files_are_told_apart() {
         (b"-----BEGIN PGP MESSAGE-----\n\n", LooksLike::OpenPgp),
         (b"-----BEGIN PRIVATE KEY-----\n", LooksLike::Pem),
         (b"Salted__01234567", LooksLike::OpenSsl),
-        // The bytes begin messages as GnuPG writes them: to an RSA key, to a key on Curve25519, with a passphrase, and
-        // signed. New packets follow.
+        // The first bytes of messages that GnuPG writes for an RSA key, for a key on Curve25519 and for a passphrase,
+        // and of a signed message. New packets follow.
         (b"\x85\x02\x0c\x03................", LooksLike::OpenPgp),
         (b"\x84\x5e\x03.................", LooksLike::OpenPgp),
         (b"\x8c\x0d\x04\x09\x03\x02............", LooksLike::OpenPgp),
@@ -127,7 +127,7 @@ fn hostile_headers_cost_next_to_nothing() {
         bytes[FIXED..].fill(0);
         assert!(matches!(error(&bytes), Error::Newer(_) | Error::Header(_)), "{length}");
     }
-    // The costs of Argon2 are a terabyte of memory, or passes that would take years.
+    // The entry requires a terabyte of memory, or so many passes of Argon2 that hashing would take years.
     for (at, value) in [(0, 1_u32 << 30), (4, u32::MAX), (8, u32::MAX), (0, 0), (4, 0), (8, 0)] {
         let place = FIXED + 4 + at;
         let refused = with(|bytes| bytes[place..place + 4].copy_from_slice(&value.to_be_bytes()));

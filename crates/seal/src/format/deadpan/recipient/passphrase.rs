@@ -13,7 +13,6 @@ use crate::{Cost, Error, Passphrase, Secret};
 pub(super) const COST: usize = 12;
 pub(super) const COMMITMENT: usize = 32;
 pub(super) const TAG: usize = 16;
-/// The length of the body: the cost, the salt, the commitment and the sealed file key.
 pub(crate) const BODY: usize = COST + SALT + COMMITMENT + KEY + TAG;
 
 /// Reads the cost in the body of an entry, and checks it against the format's bounds.
@@ -28,14 +27,14 @@ pub(crate) fn cost(body: &[u8]) -> Result<Cost, Error> {
     Ok(cost)
 }
 
-/// Hashes a passphrase to open a file. The implementor is a passphrase, or a session that may already have hashed its
+/// Hashes a passphrase to open a file. Implemented by a passphrase, and by a session that may already have hashed its
 /// passphrase.
 pub(crate) trait Stretch {
-    /// Returns the forms of the passphrase that are tried with this salt, in order.
+    /// Returns the Unicode forms of the passphrase to try with this salt, in order.
     fn forms(&self, salt: &[u8; SALT]) -> Vec<Form>;
 
-    /// Hashes the passphrase in the given form with Argon2id, and returns `length` bytes. Returns [`Error::TooCostly`]
-    /// if the cost is above the maximum that is allowed.
+    /// Hashes the passphrase in the given Unicode form with Argon2id, and returns `length` bytes. Returns
+    /// [`Error::TooCostly`] if the cost is above the maximum that is allowed.
     fn stretched(&self, form: Form, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error>;
 }
 
@@ -62,7 +61,7 @@ impl Stretch for Session {
     }
 }
 
-/// Tries each form of a passphrase until a form opens the entry. The commitment shows whether a form is right.
+/// Tries each Unicode form of a passphrase until a form opens the entry. The commitment shows whether a form is right.
 pub(super) fn try_forms(
     passphrase: &impl Stretch,
     salt: &[u8; SALT],
@@ -117,8 +116,8 @@ pub(super) fn seal(key: &LessSafeKey, cost: Cost, open: &[&[u8]], file: &FileKey
     Ok(body)
 }
 
-/// Returns the file key if the passphrase is right. May leak: which form of the passphrase is right, if any form is
-/// right.
+/// Returns the file key if the passphrase is right. May leak: which Unicode form of the passphrase is right, if any
+/// form is right.
 pub(crate) fn unwrap(passphrase: &impl Stretch, preamble: Preamble, entry: &Entry) -> Result<Option<FileKey>, Error> {
     let (head, rest) = entry.body.split_at(COST);
     let cost = cost(head)?;

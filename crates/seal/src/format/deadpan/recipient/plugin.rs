@@ -15,7 +15,7 @@ use deadpan_ct::Wiped;
 
 const LABEL: &[u8] = b"deadpan v1 plugin";
 const TAG: usize = 16;
-/// The number of bytes of the body without the stanzas: the mode and the sealed file key.
+/// The number of bytes of the mode and the sealed file key, which a body has in addition to its stanzas.
 const REST: usize = 1 + KEY + TAG;
 /// The length of the shortest body, which has the shortest stanza.
 pub(crate) const SHORTEST: usize = REST + "-> x\n\n".len();
@@ -176,7 +176,7 @@ pub(crate) fn prepare(recipients: &[Recipient], mixed: bool) -> Result<Option<Ve
     Ok(Some(prepared))
 }
 
-/// Gives each wrapped key that sealed nothing back to its recipient, for the next file.
+/// If a plugin wrapped a key that was not used, gives the key back to its recipient for the next file.
 pub(crate) fn put_back(prepared: &[Recipient]) {
     for recipient in prepared {
         if let Recipient::Plugin(plugin) = recipient

@@ -21,7 +21,6 @@ use deadpan_ct::Wiped;
 const INFO: &[u8] = b"deadpan v1 session";
 /// The length of an item number.
 const ITEM: usize = 32;
-/// The length of the body: the cost, the salt, the item number, the commitment and the sealed file key.
 pub(crate) const BODY: usize = COST + SALT + ITEM + COMMITMENT + KEY + TAG;
 
 /// Derives the wrapping key and the commitment of an item.
@@ -41,8 +40,8 @@ pub(crate) fn wrap(session: &Session, file: &FileKey, entropy: Entropy) -> Resul
     Ok(Entry { kind: SESSION, body: seal(&key, cost, &[salt, &item, &commitment], file)? })
 }
 
-/// Returns the file key if the passphrase is right. May leak: which form of the passphrase is right, if any form is
-/// right.
+/// Returns the file key if the passphrase is right. May leak: which Unicode form of the passphrase is right, if any
+/// form is right.
 pub(crate) fn unwrap(passphrase: &impl Stretch, preamble: Preamble, entry: &Entry) -> Result<Option<FileKey>, Error> {
     let (head, rest) = entry.body.split_at(COST);
     let cost = cost(head)?;

@@ -51,8 +51,8 @@ fn a_classical_recipient_beside_others_has_to_be_asked_for() {
     for (mode, one) in &all {
         for (other_mode, other) in &all {
             let mixed = (*mode == Mode::Ecc) != (*other_mode == Mode::Ecc);
-            // A list can have a passphrase together with recipients of each mode. The passphrase may be at any place in
-            // the list.
+            // A list can have a passphrase together with classical, hybrid and post-quantum recipients. The passphrase
+            // may be at any position in the list.
             for list in [vec![one.clone(), other.clone()], vec![recipient(), one.clone(), other.clone()]] {
                 let refused = Sealing::to(list.clone()).err();
                 assert_eq!(matches!(refused, Some(Error::Mixed(_))), mixed, "{mode:?} and {other_mode:?}: {refused:?}");
@@ -90,7 +90,7 @@ fn a_passphrase_entry_tells_another_passphrase_from_a_changed_file() {
         for place in part {
             let mut changed = good.clone();
             changed.body[place] ^= 1;
-            // Only the entry determines the error, whether the header's MAC is right or wrong.
+            // The error depends only on the entry, and not on whether the header's MAC is right.
             let mut sealed = Foreign::default().seal(b"data");
             sealed[FIXED + 4 + place] ^= 1;
             for sealed in [Foreign::default().seal_to(&[changed], b"data"), sealed] {
@@ -111,7 +111,7 @@ fn no_entry_opens_without_its_commitment() {
     assert!(matches!(open(&sealed, passphrase()), Err(Error::WrongPassphrase)));
 }
 
-/// docs/format-seal.md says that the reader tries no other body after a body that opens.
+/// According to docs/format-seal.md, the reader tries no other body after a body that opens.
 #[test]
 fn the_first_body_that_opens_decides() {
     for kem in [Kem::X25519, Kem::XWing] {
@@ -153,7 +153,7 @@ fn hpke_is_bound_to_what_the_page_says() {
     }
     assert!(by_hand(INFO, &INFO[20..]).is_none() && by_hand(INFO, b"\0").is_none());
 
-    // Conversely, the test makes an entry by hand, and the program opens it.
+    // The test also makes an entry by hand, which the program must open.
     let (mut body, ciphertext) = hpke::seal(key.public(), INFO, b"", file_key(0).bytes()).expect("sealed");
     body.extend_from_slice(&ciphertext);
     let sealed = Foreign::default().seal_to(&[Entry { kind: 0x0020, body }], b"data");
@@ -184,7 +184,7 @@ fn a_passphrase_opens_in_each_unicode_form() {
         let raw = Foreign::default().seal_to(&[raw], b"data");
         open(&raw, Identity::from(typed)).expect("as it was typed");
         let by_nfc = open(&raw, Identity::from(&passphrases[0]));
-        // The third passphrase is in neither NFC nor NFD, and no form of the other passphrases has its bytes.
+        // The third passphrase is in neither NFC nor NFD, and no Unicode form of the other passphrases is equal to it.
         assert_eq!(by_nfc.is_ok(), typed.as_bytes() != passphrases[2].as_bytes());
     }
 }

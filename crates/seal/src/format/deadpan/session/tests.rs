@@ -195,7 +195,7 @@ fn items_above_the_ceiling_are_refused_and_nothing_is_hashed() {
 }
 
 /// A change before the end of the commitment looks like a wrong passphrase, and a change after the commitment looks
-/// like a changed header. The passphrase entry for one file behaves in the same way.
+/// like a changed header. The entry of a passphrase without a session behaves in the same way.
 #[test]
 fn every_byte_of_an_item_counts() {
     let session = mine();

@@ -18,7 +18,7 @@ pub(super) const CHECK: usize = 32;
 /// check value of the file key and the check value of the share.
 const HEAD: usize = 3 + 2 + CHECK + CHECK;
 
-/// The label of the HPKE that seals a share.
+/// The label for sealing a share with HPKE.
 const SEAL: &[u8] = b"deadpan v1 share";
 /// The label of a share's check value.
 const SHARE_CHECK: &[u8] = b"deadpan v1 share check";

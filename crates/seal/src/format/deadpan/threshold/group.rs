@@ -11,8 +11,8 @@ use crate::{Error, Identity, PublicKey, Stanza};
 /// The label of a group's digest.
 const GROUP: &[u8] = b"deadpan v1 threshold";
 
-/// The threshold group that was found in the entries of a header. The group is well formed. Apart from its form, the
-/// group is only as trustworthy as the header.
+/// The threshold group that was found in the entries of a header. The group is well formed. Only the form of the group
+/// is checked: the group is as trustworthy as the header.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) needed: u8,
@@ -68,8 +68,8 @@ impl Group {
         super::share::fingerprint(&self.digest)
     }
 
-    /// Gathers the shares in `identities`, and the shares that the identities can open. A share that comes twice counts
-    /// once.
+    /// Gathers the shares in `identities`, and the shares that the identities can open. If a share occurs twice, the
+    /// function counts it only once.
     pub(crate) fn gather(
         &self,
         preamble: Preamble,

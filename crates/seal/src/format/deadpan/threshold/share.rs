@@ -88,7 +88,7 @@ impl Share {
     }
 }
 
-/// The reason why a share is of no use for a file.
+/// The reason why a share cannot be used for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShareFault {

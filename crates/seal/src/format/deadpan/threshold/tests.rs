@@ -60,7 +60,7 @@ fn every_five_of_nine_open_a_file_and_no_four_do() {
     let mut opened = 0;
     for choice in 1_u32..1 << 9 {
         let count = choice.count_ones();
-        // The test uses only keys, only shares, and a mixture of keys and shares.
+        // The test opens the file with keys, with shares, and with a mixture of both.
         let of_keys = if count == 4 || count == 5 { open(&sealed, &chosen(&keys, choice)) } else { continue };
         for result in [of_keys, open(&sealed, &chosen(&shares, choice))] {
             match result {
@@ -160,7 +160,8 @@ fn a_wrong_share_is_named() {
         let changed = Identity::Share(changed);
         let expected = match place {
             19..51 => ShareFault::OtherFile,
-            // The index 2 becomes 3. Changes of the other numbers turn "any 2 of 3" into "any 3 of 3" or "any 2 of 2".
+            // The index 2 becomes 3. If the other numbers are changed, "any 2 of 3" becomes "any 3 of 3" or "any 2 of
+            // 2".
             18 => ShareFault::Wrong(3),
             _ => ShareFault::Wrong(2),
         };
@@ -324,7 +325,7 @@ fn shares_that_do_not_belong_together_open_nothing() {
     let group = Threshold::new(2, members(&keys)).expect("a group");
     let mut split = Split::new(&file_key(0), 2, 3, Entropy::Fixed(0)).expect("split");
     let other = Split::new(&file_key(1), 2, 3, Entropy::Fixed(1)).expect("split");
-    // The third share comes from another file key, and has the check value for this share.
+    // The third share is a share of another file key. Its check value fits the share.
     split.shares[2] = other.shares[2].clone();
     let digest = split.digest(Preamble::PLAIN);
     let seal = |(number, key)| split.seal(number, key, Preamble::PLAIN, &digest).expect("sealed");

@@ -11,8 +11,8 @@ use deadpan_ct::Wiped;
 pub(crate) const MOST_SIGNATURES: usize = 16;
 /// The maximum length of a signature, as an SSHSIG blob with its public key. ML-DSA-65 needs 5.5 KB.
 const LONGEST_SIGNATURE: usize = 8192;
-/// The length of a box is rounded up to a multiple of this number, so that boxes with signatures of different lengths
-/// look alike.
+/// The length of a signature box is rounded up to a multiple of this number, so that boxes with signatures of different
+/// lengths look alike.
 const STEP: usize = 4096;
 
 /// The contents of the box.

@@ -30,7 +30,7 @@ impl PartCipher {
         Ok(Self { key: LessSafeKey::new(key), preamble })
     }
 
-    /// Returns the additional data of a part: the preamble and the part's number.
+    /// Returns the additional data of a part: the file's preamble and the part's number.
     fn about(&self, number: u64) -> Aad<[u8; Preamble::LENGTH + 8]> {
         let mut about = [0; Preamble::LENGTH + 8];
         about[..Preamble::LENGTH].copy_from_slice(self.preamble.bytes());

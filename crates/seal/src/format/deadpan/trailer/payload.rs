@@ -1,5 +1,5 @@
-//! Finds the end of a payload in a stream if a trailer follows. FLOE's own marks show the end: each segment except the
-//! last one begins with `ff ff ff ff`, and the last segment begins with its length.
+//! Finds the end of a payload in a stream if a trailer follows. The first bytes of a segment show the end: each segment
+//! except the last one begins with `ff ff ff ff`, and the last segment begins with its length.
 
 use std::io::{self, Read};
 
@@ -12,17 +12,17 @@ const MORE: [u8; MARK] = [0xff; MARK];
 /// A reader of the segments of a payload. The reader ends after the last segment, and leaves the trailer in the inner
 /// reader. If no trailer follows, the reader returns all bytes.
 ///
-/// Neither the marks nor the other bytes that this reader returns are authentic. Opening the segments shows whether the
-/// marks are right.
+/// The bytes that this reader returns are not authentic, including the first bytes of each segment. Opening the
+/// segments shows whether these first bytes are right.
 pub(crate) struct PayloadReader<R> {
     input: R,
     /// The length of a segment, or `None` if no trailer follows.
     segment: Option<usize>,
     mark: [u8; MARK],
-    /// The number of bytes of the mark that were read, and the number of these bytes that were returned.
+    /// The number of bytes of the mark (at the start of the segment) that were read, and the number that were returned.
     read: usize,
     returned: usize,
-    /// The number of bytes after the segment's mark that were not returned yet.
+    /// The number of bytes after the mark that were not returned yet.
     left: usize,
     last: bool,
 }
@@ -44,7 +44,8 @@ impl<R: Read> PayloadReader<R> {
         self.returned = 0;
         let said = u32::from_be_bytes(self.mark) as usize;
         self.last = self.read < MARK || (self.mark != MORE && (OVERHEAD..=segment).contains(&said));
-        // If the mark is not valid, the segment counts as a full segment. Such a segment does not open.
+        // If the first four bytes are not valid, the segment is treated as a full segment. Such a segment does not
+        // open.
         let length = if self.last { said } else { segment };
         self.left = if self.read < MARK { 0 } else { length - MARK };
         Ok(())
@@ -74,7 +75,7 @@ impl<R: Read> Read for PayloadReader<R> {
 mod tests {
     use super::*;
 
-    /// Returns segments of 40 bytes with these marks.
+    /// Returns segments of 40 bytes that begin with these four-byte numbers.
     fn segments(marks: &[u32]) -> Vec<u8> {
         let length = |mark: u32| if (32..=40).contains(&mark) { mark as usize } else { 40 };
         marks.iter().flat_map(|mark| [&mark.to_be_bytes()[..], &vec![7; length(*mark) - 4]].concat()).collect()

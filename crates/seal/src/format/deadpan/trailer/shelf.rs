@@ -1,5 +1,5 @@
-//! The place where sealed leaf pages wait until the trailer is written. If the positions of the pages in the output are
-//! known, the pages are written there immediately. Otherwise the first pages wait in memory, and further pages wait in
+//! The storage for sealed leaf pages until the trailer is written. If the positions of the pages in the output are
+//! known, the pages are written there immediately. Otherwise the first pages are stored in memory, and further pages in
 //! a temporary file.
 
 use std::fs::File;
@@ -20,7 +20,7 @@ pub(crate) enum Shelf<'a> {
     Held(Mutex<Held>),
 }
 
-/// Pages that wait because their positions are not known yet.
+/// Pages that are stored because their positions are not known yet.
 #[derive(Default)]
 pub(crate) struct Held {
     /// The pages with the lowest numbers. All these pages are full. `None` means that a page is still missing.
@@ -44,8 +44,9 @@ impl<'a> Shelf<'a> {
         }
     }
 
-    /// Writes all pages in order to `output`, and then `tail`. If the pages are already at their positions, writes
-    /// `tail` after the pages, and writes nothing to `output`. `length` is the total length of the pages.
+    /// Writes all pages in order to `output`, and writes `tail` after the pages. If the pages are already written at
+    /// their positions, writes only `tail` after these pages, and nothing to `output`. `length` is the total length of
+    /// the pages.
     pub(crate) fn finish(self, length: u64, tail: &[u8], mut output: impl Write) -> Result<(), Error> {
         match self {
             Self::Placed(output, begin) => output.write_all_at(tail, begin + length).map_err(Error::Write),
@@ -101,7 +102,7 @@ mod tests {
             let wanted: Vec<u8> = (0..count).flat_map(|number| page(number, length(number))).collect();
             for step in [1, 3, count - 1] {
                 let shelf = Shelf::held();
-                // This order contains each page once, in steps of `step`.
+                // This order contains each page once, in steps of `step` pages.
                 let order = (0..step.max(1)).flat_map(|from| (from..count).step_by(step.max(1) as usize));
                 order.for_each(|number| shelf.put(number, page(number, length(number))).expect("put"));
                 let Shelf::Held(held) = &shelf else { panic!("held") };

@@ -22,7 +22,7 @@ use crate::{Error, Recipient};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Signing {
     signers: Vec<Arc<Signer>>,
-    /// Whether the signed statement leaves out the recipients.
+    /// Whether the signed statement does not name the recipients.
     pub(crate) for_anyone: bool,
 }
 
@@ -48,7 +48,7 @@ impl Signing {
         if self.is_empty() { Preamble::PLAIN } else { Preamble::SIGNED }
     }
 
-    /// Returns the recorder of the file, or `None` if nobody signs. The recorder puts the leaf pages on `shelf`.
+    /// Returns the recorder of the file, or `None` if nobody signs. The recorder stores the leaf pages in `shelf`.
     pub(crate) fn recorder<'a>(
         &self,
         key: &FileKey,
@@ -76,11 +76,12 @@ impl Signing {
                 match recipient {
                     Recipient::Key(key) => Some(Addressee::key(key)),
                     Recipient::Threshold(threshold) => {
-                        // A threshold has one entry for each member, but only one mark for all members.
+                        // A threshold has one entry for each member, but the statement names all members together by
+                        // one hash.
                         entries.by_ref().take(threshold.members().len() - 1).for_each(drop);
                         group.as_ref().map(Addressee::group)
                     }
-                    // A recipient of another kind has no public part, so the entry itself is named.
+                    // A recipient of another kind has no public part, so the statement names the entry itself.
                     _ => Some(Addressee::entry(first)),
                 }
             };
@@ -98,7 +99,7 @@ impl Signing {
             return 0;
         }
         let keys = recipients.iter().filter_map(|it| if let Recipient::Key(key) = it { Some(key) } else { None });
-        // A key that is in the list twice has only one mark.
+        // A key that is in the list twice has only one hash in the statement.
         let different: HashSet<_> = keys.clone().map(|key| (key.kem().id(), key.as_bytes())).collect();
         let marks = if self.for_anyone { 0 } else { recipients.len() - keys.count() + different.len() };
         let length = contents::length(

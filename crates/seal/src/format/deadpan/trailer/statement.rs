@@ -22,8 +22,8 @@ pub(crate) const LONGEST_STATEMENT: usize = length(metadata::LONGEST_FIELDS, MOS
 
 const VERSION: u8 = 2;
 const SALT: usize = 32;
-/// The maximum number of recipients that an audience can name. A header has room for more recipients only if plugins
-/// made their entries.
+/// The maximum number of recipients that an audience can name. A header can hold more recipients than this number only
+/// if plugins made their entries.
 const MOST_MARKS: usize = 12_479;
 /// The last second of the year 9999.
 const LATEST: u64 = 253_402_300_799;
@@ -32,7 +32,7 @@ const ANYONE: u8 = 0;
 const NAMED: u8 = 1;
 
 /// Returns the number of bytes in a statement, from the number of bytes of metadata, the number of signers, and the
-/// number of marks. If the statement names no recipients, `marks` is 0.
+/// number of recipients' hashes (`marks`). If the statement names no recipients, `marks` is 0.
 pub(crate) const fn length(metadata: usize, signers: usize, marks: usize) -> usize {
     let named = if marks == 0 { 0 } else { SALT + 2 + marks * HASH };
     1 + Preamble::LENGTH + 2 + metadata + HASH + 8 + 8 + 1 + signers * HASH + 1 + named
@@ -70,7 +70,8 @@ fn sha256(bytes: &[u8]) -> Hash {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Addressees {
     Anyone,
-    /// The signer named the recipients: a salt, and a mark for each recipient. The marks are in ascending order.
+    /// The signer named the recipients. The fields are a salt, and a hash (a mark) for each recipient. The marks are in
+    /// ascending order.
     Named {
         salt: [u8; SALT],
         marks: Vec<Hash>,
@@ -87,13 +88,13 @@ impl Addressee {
         Self([&key.kem().id().to_be_bytes()[..], key.as_bytes()].concat())
     }
 
-    /// Names everybody who can open this entry of a header. A passphrase is named in this way, because it has no public
-    /// part that could be named.
+    /// Returns the name for everybody who can open this entry of a header. A passphrase is named in this way, because
+    /// it has no public part that could be named.
     pub(crate) fn entry(entry: &Entry) -> Self {
         Self([&entry.kind.to_be_bytes()[..], &entry.body].concat())
     }
 
-    /// Names the members of a threshold, all together.
+    /// Returns one name for all members of a threshold.
     pub(crate) fn group(group: &Group) -> Self {
         Self([&SHARE.to_be_bytes()[..], group.digest()].concat())
     }
@@ -187,7 +188,8 @@ impl Statement {
 }
 
 /// Returns the present time for a statement. If the clock shows a time before 1970, returns the first second of 1970.
-/// If the clock shows a time after 9999, returns the last second of 9999. Returns a fixed time if the entropy is fixed.
+/// If the clock shows a time after 9999, returns the last second of 9999. In a test with fixed entropy, returns a fixed
+/// time.
 pub(crate) fn now(entropy: Entropy) -> u64 {
     match entropy {
         Entropy::System => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs()).min(LATEST),

@@ -111,7 +111,7 @@ fn assert_opens(sealed: &[u8], data: &[u8], keys: &[VerifyingKey], what: &str) -
     first
 }
 
-/// Checks that every way to open the file fails with an error that blames the input. Returns the errors.
+/// Checks that every way to open the file fails with an error whose cause is the input. Returns the errors.
 fn assert_refused(sealed: &[u8], what: &str) -> Vec<Error> {
     let mut errors = Vec::new();
     for (way, outcome) in all_ways(sealed) {
@@ -122,8 +122,8 @@ fn assert_refused(sealed: &[u8], what: &str) -> Vec<Error> {
     errors
 }
 
-/// A signed file of another writer. The file has short segments, and a test can change its parts in the same way as a
-/// recipient with the file key.
+/// A signed file of another writer. The file has short segments. A test can change its parts, as a recipient with the
+/// file key could do.
 struct ForeignTrailer {
     key: FileKey,
     segment: u32,
@@ -141,7 +141,7 @@ impl ForeignTrailer {
         Contents { metadata, padded: false }
     }
 
-    /// Returns the header together with FLOE's header, and the message.
+    /// Returns the message, and the header together with FLOE's header.
     fn begin(&self, contents: &Contents) -> (Vec<u8>, Message) {
         let entropy = Entropy::Fixed(9);
         let entries = recipient().wrap(&self.key, entropy).expect("wrapped");

@@ -106,7 +106,7 @@ mod tests {
         }
     }
 
-    /// The hash of a part depends on the purpose of the part and on every number in it.
+    /// The hash of a node of the tree depends on the purpose of the node and on every number in the node.
     #[test]
     fn no_two_parts_have_the_same_hash() {
         let leaf = |segment, data: &[u8]| LeafHasher::new().leaf(segment, data);

@@ -24,7 +24,7 @@ use deadpan_ct::Wiped;
 /// nearby positions of the file.
 const CACHED: usize = 2;
 
-/// The values that a reader knows from the header of a signed file.
+/// The values that a reader takes from the header of a signed file.
 pub(crate) struct Expected<'a> {
     pub(crate) key: &'a FileKey,
     /// The fields of the metadata box.
@@ -130,7 +130,8 @@ impl Verified {
                 return Err(Error::SignatureForged);
             }
         }
-        // The limit is one byte more than the longest possible rest, so that an input that is too long is noticed.
+        // The limit is one byte above the maximum length of the trailer's rest, so that the code detects an input that
+        // is too long.
         let most = contents::longest(tree.pages.len() as u64) + FOOTER as u64 + 1;
         let mut rest = Vec::new();
         input.take(most).read_to_end(&mut rest).map_err(Error::Read)?;

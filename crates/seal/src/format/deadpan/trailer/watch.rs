@@ -1,5 +1,5 @@
-//! A payload with a watch. The watch reads the data of each segment when the segment is sealed or opened, while the
-//! data are in the processor's cache.
+//! A payload with a watch. A watch reads the data of each segment when the segment is sealed or opened, while the data
+//! are in the processor's cache.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl<C: SegmentCipher, W: Watch> SegmentCipher for WatchedCipher<C, W> {
         self.watch.see(segment, data).inspect_err(|_| data.wipe())
     }
 
-    /// A misplaced segment can open only in an age file, and age files have no watch.
+    /// Only an age file can have a misplaced segment that opens, and age files have no watch.
     fn open_misplaced(&mut self, segment: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> bool {
         self.cipher.open_misplaced(segment, last, sealed, data)
     }

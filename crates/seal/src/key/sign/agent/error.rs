@@ -21,7 +21,7 @@ pub enum AgentError {
     WrongSignature,
 
     // The keys.
-    /// The agent refused the request: the agent is locked, no longer has the key, or a person declined.
+    /// The agent refused the request: the agent is locked, the agent no longer has the key, or a person declined.
     #[error("the SSH agent refused")]
     Refused,
 

@@ -31,7 +31,7 @@ impl Socket {
         let path = path.to_owned();
         thread::Builder::new()
             .spawn(move || {
-                // After the deadline, nobody receives the result, so sending may fail.
+                // After the deadline, no thread receives the result, so sending the result may fail.
                 let _ = sender.send(connect(&path));
             })
             .map_err(AgentError::Unreachable)?;
@@ -85,7 +85,6 @@ impl Socket {
         Ok(())
     }
 
-    /// Returns the time until the deadline, or an error if no time is left.
     fn left(&self) -> Result<Duration, AgentError> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left.is_zero() { Err(AgentError::TimedOut(self.timeout)) } else { Ok(left) }

@@ -196,8 +196,8 @@ fn refusals_and_garbage_are_errors() {
         assert_eq!(error.fault() == crate::Fault::Key, matches!(error, AgentError::Refused));
         let (_folder, agent) = fake(move |_, stream| stream.write_all(answer).unwrap());
         let error = agent_error(agent.keys());
-        // The agent answers a request for a signature with message 14. A list of keys comes in a message with another
-        // number.
+        // The agent answers a request for a signature with message 14. The agent sends the list of keys in a message
+        // with a wrong number.
         assert!(is_right(&error) || matches!(error, AgentError::Malformed(_)), "{answer:02x?}: {error}");
     }
     for list in [

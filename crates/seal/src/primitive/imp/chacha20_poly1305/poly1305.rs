@@ -12,20 +12,20 @@ use deadpan_ct::Wiped;
 pub(super) const LOW: u64 = (1 << 44) - 1;
 pub(super) const HIGH: u64 = (1 << 42) - 1;
 
-/// The third limb of 2^128, which is added to each block of a message.
+/// The third limb of the number 2^128, which Poly1305 adds to each block of a message.
 pub(super) const PAD: u64 = 1 << 40;
 
 /// The limbs of a number, the least significant one first.
 pub(super) type Limbs = [u64; 3];
 
-/// The number of powers of the point that a [`Poly1305Key`] holds.
+/// The number of powers of the point r that a [`Poly1305Key`] holds.
 pub(super) const POWERS: usize = 8;
 
 /// A key for one message (RFC 8439, section 2.5).
 pub(super) struct Poly1305Key {
     /// The first powers of the point r, one after the other.
     powers: Wiped<[u64; 3 * POWERS]>,
-    /// The number that is added at the end.
+    /// The number that is added to the sum at the end.
     end: Wiped<u128>,
 }
 
@@ -49,7 +49,7 @@ impl Poly1305Key {
     }
 
     /// Adds the last block, which holds the length of the sealed data, and returns the tag of the message. `sum` is the
-    /// sum of the previous blocks, after the multiplication of each block by its power of the point.
+    /// sum of the previous blocks, each multiplied by its power of the point r.
     pub(super) fn tag(&self, sum: &Limbs, length: usize) -> [u8; TAG] {
         let last = limbs((length as u128) << 64);
         let sum = [sum[0] + last[0], sum[1] + last[1], sum[2] + last[2] + PAD];
@@ -80,14 +80,14 @@ pub(super) fn multiply(one: &Limbs, other: &Limbs) -> Limbs {
 /// Returns the number below 2^130 - 5 that equals `number` modulo 2^130 - 5.
 fn reduce(number: &Limbs) -> Limbs {
     let mut whole = *number;
-    // After the first run, the part above 2^130 is so small that nothing is left above 2^130 after the second run.
+    // After the first run of the loop, the part above 2^130 is so small that the second run leaves nothing above 2^130.
     for _ in 0..2 {
         whole[0] += 5 * (whole[2] >> 42);
         whole[2] &= HIGH;
         whole = carried(whole);
     }
     let mut less = carried([whole[0] + 5, whole[1], whole[2]]);
-    // If `whole` + 5 reaches 2^130, `whole` - (2^130 - 5) is the answer.
+    // If `whole` + 5 is at least 2^130, the answer is `whole` - (2^130 - 5).
     let reached = (less[2] >> 42).wrapping_neg();
     less[2] &= HIGH;
     array::from_fn(|limb| whole[limb] & !reached | less[limb] & reached)

@@ -6,7 +6,7 @@ use deadpan_base64::hex;
 fn back_ends(key: &[u8; KEY]) -> Vec<(&'static str, ChaCha)> {
     let chosen = ChaCha::new(key).expect("a key");
     if !is_wide(&chosen) {
-        // This line goes directly to standard error, because the test harness would hide the line.
+        // The test harness hides what `eprintln!` prints, so this code writes directly to standard error.
         let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: AVX-512 with IFMA: not on this CPU\n");
     }
     vec![("AWS-LC", ChaCha::anywhere(key).expect("a key")), ("the chosen one", chosen)]

@@ -1,7 +1,7 @@
 //! ChaCha20-Poly1305 on registers of 64 bytes. The code processes one kibibyte at a time.
 //!
 //! Sixteen registers hold the state of sixteen blocks of ChaCha20, and each register holds one word of every block.
-//! Poly1305 is summed in eight lanes, and each lane sums every eighth block. The code mixes steps of Poly1305 with
+//! Eight lanes compute the sum of Poly1305, and each lane adds every eighth block. The code interleaves Poly1305 with
 //! rounds of ChaCha20, because the processor can execute instructions of both algorithms at the same time.
 
 use std::arch::x86_64::*;
@@ -14,16 +14,16 @@ use deadpan_ct::cpu::{Level, level};
 
 /// The number of bytes in a register, which is also the number of bytes in a block of ChaCha20.
 const REGISTER: usize = 64;
-/// The number of registers in a state, of words in a block, and of blocks in a piece.
+/// The number of registers in a state, of words in a block, and of blocks in a piece of 1 KiB.
 const WORDS: usize = 16;
-/// The number of bytes that are sealed or opened at once.
+/// The number of bytes in a piece, which the code seals or opens at once.
 const PIECE: usize = WORDS * REGISTER;
 const DOUBLE_ROUNDS: usize = 10;
 
-/// The number of blocks that Poly1305 sums at once, and the number of bytes in these blocks.
+/// The number of blocks in a group, which Poly1305 adds at once, and the number of bytes in a group.
 const LANES: usize = 8;
 const GROUP: usize = LANES * TAG;
-/// The number of groups in a piece, and the number of groups between two reductions.
+/// The number of groups of blocks in a piece of 1 KiB, and the number of groups between two reductions.
 const GROUPS: usize = PIECE / GROUP;
 const LAZY: usize = 4;
 
@@ -31,7 +31,7 @@ type Piece = [u8; PIECE];
 /// The words of a block before the first round.
 type Initial = Wiped<[u32; WORDS]>;
 
-/// Cuts the input and the output into pieces. Returns `None` if the lengths are not multiples of a piece.
+/// Divides the input and the output into pieces of 1 KiB. Returns `None` if the lengths are not multiples of 1 KiB.
 pub(super) fn pieces<'a>(input: &'a [u8], output: &'a mut [u8]) -> Option<(&'a [Piece], &'a mut [Piece])> {
     let ((input, []), (output, [])) = (input.as_chunks(), output.as_chunks_mut()) else { return None };
     // The counter has 32 bits, and the first block of the keystream is used for the key of Poly1305.
@@ -50,25 +50,25 @@ impl Vectors {
 
     /// Seals pieces, and returns the tag.
     pub(super) fn seal(self, key: &[u8; KEY], nonce: &[u8; NONCE], data: &[Piece], output: &mut [Piece]) -> [u8; TAG] {
-        // SAFETY: `self` proves that the CPU has the instructions of the called function.
+        // SAFETY: `self` proves that the CPU has the instructions that the called function uses.
         unsafe { seal(key, nonce, data, output) }
     }
 
-    /// Opens pieces, and returns the tag that the sealed data must have.
+    /// Opens pieces of sealed data, and returns the tag that these data must have.
     pub(super) fn open(self, key: &[u8; KEY], nonce: &[u8; NONCE], sealed: &[Piece], data: &mut [Piece]) -> [u8; TAG] {
-        // SAFETY: `self` proves that the CPU has the instructions of the called function.
+        // SAFETY: `self` proves that the CPU has the instructions that the called function uses.
         unsafe { open(key, nonce, sealed, data) }
     }
 }
 
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 fn seal(key: &[u8; KEY], nonce: &[u8; NONCE], data: &[Piece], output: &mut [Piece]) -> [u8; TAG] {
     let initial = initial(key, nonce);
     let poly1305 = poly1305::Poly1305Key::new(&block(&initial));
     let mut sum = Sum::new(&poly1305);
     for (number, data) in data.iter().enumerate() {
-        // While the keystream of this piece is computed, the previous piece is summed.
+        // While the code computes the keystream of this piece, it adds up the previous piece for Poly1305.
         let stream = match number.checked_sub(1) {
             None => keystream(&initial, number, |_| ()),
             Some(before) => keystream(&initial, number, |round| sum.step(round, &output[before])),
@@ -81,7 +81,7 @@ fn seal(key: &[u8; KEY], nonce: &[u8; NONCE], data: &[Piece], output: &mut [Piec
     poly1305.tag(&sum.limbs(&poly1305), output.len() * PIECE)
 }
 
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 fn open(key: &[u8; KEY], nonce: &[u8; NONCE], sealed: &[Piece], data: &mut [Piece]) -> [u8; TAG] {
     let initial = initial(key, nonce);
@@ -130,7 +130,7 @@ fn block(initial: &Initial) -> Wiped<[u32; WORDS]> {
 }
 
 /// Returns the keystream of a piece. Each register holds one word of all blocks. Calls `step` in each double round.
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 #[inline]
 fn keystream(initial: &Initial, piece: usize, mut step: impl FnMut(usize)) -> [__m512i; WORDS] {
@@ -169,7 +169,7 @@ fn keystream(initial: &Initial, piece: usize, mut step: impl FnMut(usize)) -> [_
 }
 
 /// Adds a keystream to a piece by exclusive or.
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 #[inline]
 fn add(stream: [__m512i; WORDS], input: &Piece, output: &mut Piece) {
@@ -184,7 +184,7 @@ fn add(stream: [__m512i; WORDS], input: &Piece, output: &mut Piece) {
 
 /// Rearranges the registers. At first, each register holds one word of all blocks. Afterwards, each register holds all
 /// words of one block.
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 #[inline]
 fn blocks(words: [__m512i; WORDS]) -> [__m512i; WORDS] {
@@ -204,10 +204,10 @@ fn blocks(words: [__m512i; WORDS]) -> [__m512i; WORDS] {
     let mut blocks = [_mm512_setzero_si512(); WORDS];
     for place in 0..4 {
         let [a, b, c, d] = fours.map(|four| four[place]);
-        // `lower` takes the quarters 0 and 1 of both registers, and `upper` takes the quarters 2 and 3.
+        // `lower` combines the quarters 0 and 1 of both registers, and `upper` combines the quarters 2 and 3.
         let lower = |x, y| _mm512_shuffle_i32x4::<0b01_00_01_00>(x, y);
         let upper = |x, y| _mm512_shuffle_i32x4::<0b11_10_11_10>(x, y);
-        // `even` takes the quarters 0 and 2 of both registers, and `odd` takes the quarters 1 and 3.
+        // `even` combines the quarters 0 and 2 of both registers, and `odd` combines the quarters 1 and 3.
         let even = |x, y| _mm512_shuffle_i32x4::<0b10_00_10_00>(x, y);
         let odd = |x, y| _mm512_shuffle_i32x4::<0b11_01_11_01>(x, y);
         blocks[place] = even(lower(a, b), lower(c, d));
@@ -224,22 +224,23 @@ fn blocks(words: [__m512i; WORDS]) -> [__m512i; WORDS] {
 /// code instead adds up four groups with four different powers, and reduces the sum once.
 struct Sum {
     sum: [__m512i; 3],
-    /// The sums of the products of limbs: `low` sums the lower 52 bits of the products, and `high` sums the bits above.
+    /// The sums of the products of limbs: `low` sums the lower 52 bits of the products, and `high` sums the upper bits
+    /// of the products.
     low: [__m512i; 3],
     high: [__m512i; 3],
     powers: Wiped<[u64; 5 * LAZY]>,
 }
 
 impl Sum {
-    // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+    // SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
     #[inline]
     fn new(key: &poly1305::Poly1305Key) -> Self {
         let zero = [_mm512_setzero_si512(); 3];
         let mut powers = Wiped::new([0; 5 * LAZY]);
         let (step, mut power) = (key.power(LANES), [1, 0, 0]);
-        // The previous sum is multiplied by the power for four groups, and the first group by the power for three
-        // groups. The next groups follow in the same way.
+        // The previous sum is multiplied by r^32, because four groups of eight blocks follow. The first three groups
+        // are multiplied by r^24, r^16 and r^8.
         for place in powers.as_chunks_mut().0.iter_mut().rev() {
             power = multiply(&power, step);
             *place = [power[0], power[1], power[2], 20 * power[1], 20 * power[2]];
@@ -247,8 +248,9 @@ impl Sum {
         Self { sum: zero, low: zero, high: zero, powers }
     }
 
-    /// Executes one step for a piece. The steps 0 to 7 process the groups of a piece. Further steps do nothing.
-    // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+    /// Executes one step for a piece. The steps 0 to 7 process all groups of blocks in the piece. Further steps do
+    /// nothing.
+    // SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
     #[inline]
     fn step(&mut self, step: usize, piece: &Piece) {
@@ -263,7 +265,7 @@ impl Sum {
             self.multiply(step % LAZY, limbs(&groups[step - 1]));
         }
         if step % LAZY == LAZY - 1 {
-            // The last group is added without multiplication.
+            // Of each four groups, the last group is added without multiplication.
             let last = limbs(&groups[step]);
             self.low = array::from_fn(|limb| _mm512_add_epi64(self.low[limb], last[limb]));
             self.reduce();
@@ -271,7 +273,7 @@ impl Sum {
     }
 
     /// Adds the product of a number and one of the powers to the sums of products.
-    // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+    // SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
     #[inline]
     fn multiply(&mut self, power: usize, number: [__m512i; 3]) {
@@ -289,7 +291,7 @@ impl Sum {
 
     /// Reduces the sums of products to limbs. The bits that do not fit into the third limb are multiplied by five and
     /// added to the first limb.
-    // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+    // SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
     #[inline]
     fn reduce(&mut self) {
@@ -305,7 +307,7 @@ impl Sum {
     }
 
     /// Multiplies each lane by its power of the point, and returns the sum of all lanes.
-    // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+    // SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
     fn limbs(&self, key: &poly1305::Poly1305Key) -> Limbs {
         let mut lanes = Wiped::new([0; 3 * LANES]);
@@ -323,8 +325,8 @@ impl Sum {
     }
 }
 
-/// Returns the limbs of eight blocks. The lanes hold the blocks 0, 4, 1, 5, 2, 6, 3, 7.
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+/// Returns the limbs of eight blocks. The lanes hold the blocks in the order 0, 4, 1, 5, 2, 6, 3, 7.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 #[inline]
 fn limbs(group: &[u8; GROUP]) -> [__m512i; 3] {
@@ -336,7 +338,7 @@ fn limbs(group: &[u8; GROUP]) -> [__m512i; 3] {
     [low(lower), low(_mm512_shrdi_epi64::<44>(lower, upper)), third]
 }
 
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx512ifma")]
 #[inline]
 fn load(bytes: &[u8; REGISTER]) -> __m512i {

@@ -1,7 +1,7 @@
 //! G on 32-byte and 64-byte registers.
 //!
 //! A block is a matrix of 8 × 8 pairs of words. With AVX-512, a block fills sixteen registers, two registers for each
-//! row. The words stay in the registers for both rounds.
+//! row. Between the rows and the columns, the words stay in the registers.
 
 use std::arch::x86_64::*;
 use std::array;
@@ -28,12 +28,12 @@ impl Avx2 {
 
     #[inline(always)]
     pub(super) fn compress(self, previous: &Block, reference: &Block, block: &mut Block, add: bool) {
-        // SAFETY: `self` proves that the CPU has the instructions of the called function.
+        // SAFETY: `self` proves that the CPU has the instructions that the called function uses.
         unsafe { avx2(previous, reference, block, add) }
     }
 }
 
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx2")]
 fn avx2(previous: &Block, reference: &Block, block: &mut Block, add: bool) {
     portable(previous, reference, block, add);
@@ -50,12 +50,12 @@ impl Avx512 {
 
     #[inline(always)]
     pub(super) fn compress(self, previous: &Block, reference: &Block, block: &mut Block, add: bool) {
-        // SAFETY: `self` proves that the CPU has the instructions of the called function.
+        // SAFETY: `self` proves that the CPU has the instructions that the called function uses.
         unsafe { avx512(previous, reference, block, add) }
     }
 }
 
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx512f,avx512bw")]
 fn avx512(previous: &Block, reference: &Block, block: &mut Block, add: bool) {
     let input: [__m512i; REGISTERS] =
@@ -75,7 +75,7 @@ fn avx512(previous: &Block, reference: &Block, block: &mut Block, add: bool) {
 
 /// Applies P to each row. A row fills two registers: the first register holds four a's and four b's, and the second
 /// register holds four c's and four d's.
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn permute_rows(matrix: [__m512i; REGISTERS]) -> [__m512i; REGISTERS] {
@@ -109,11 +109,11 @@ fn permute_rows(matrix: [__m512i; REGISTERS]) -> [__m512i; REGISTERS] {
 
 /// Applies P to each column. A column has one pair of words in each row: the a's in rows 0 and 1, the b's in rows 2 and
 /// 3, and so on. A register holds the pairs of four columns, so the words need no rearranging.
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn permute_columns(matrix: [__m512i; REGISTERS]) -> [__m512i; REGISTERS] {
-    // The closure takes the columns 0 to 3 of both rows, and then the columns 4 to 7 of both rows.
+    // The closure returns the columns 0 to 3 of both rows, and then the columns 4 to 7 of both rows.
     let rows = |word: usize| -> Four { array::from_fn(|i| matrix[4 * word + 2 * (i % 2) + i / 2]) };
     let [mut a, mut b, mut c, mut d] = [rows(0), rows(1), rows(2), rows(3)];
     mix(&mut a, &mut b, &mut c, &mut d);
@@ -124,8 +124,8 @@ fn permute_columns(matrix: [__m512i; REGISTERS]) -> [__m512i; REGISTERS] {
     array::from_fn(|register| all[register / 4][2 * (register % 2) + register / 2 % 2])
 }
 
-/// Rotates the four words of each column by one: pairs 0 1, 2 3 become 1 2, 3 0.
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+/// Rotates the four words of each column by one: the words 0 1, 2 3 become 1 2, 3 0.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn left([p, q, r, s]: Four) -> Four {
@@ -133,22 +133,22 @@ fn left([p, q, r, s]: Four) -> Four {
     [next(p, q), next(q, p), next(r, s), next(s, r)]
 }
 
-/// Rotates the four words of each column by three: pairs 0 1, 2 3 become 3 0, 1 2.
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+/// Rotates the four words of each column by three: the words 0 1, 2 3 become 3 0, 1 2.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn right(words: Four) -> Four {
     swap(left(words))
 }
 
-/// Rotates the four words of each column by two: pairs 0 1, 2 3 become 2 3, 0 1.
+/// Rotates the four words of each column by two: the words 0 1, 2 3 become 2 3, 0 1.
 #[inline(always)]
 fn swap([p, q, r, s]: Four) -> Four {
     [q, p, s, r]
 }
 
 /// Computes the mixing function GB 32 times at once.
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn mix(a: &mut Four, b: &mut Four, c: &mut Four, d: &mut Four) {
@@ -168,21 +168,21 @@ fn mix(a: &mut Four, b: &mut Four, c: &mut Four, d: &mut Four) {
     half!(16, 63);
 }
 
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn load(block: &Block, register: usize) -> __m512i {
     let words = &block.0.as_chunks::<LANES>().0[register];
-    // SAFETY: the words are as long as the register, and blocks begin on 64 bytes.
+    // SAFETY: the words are as long as the register, and blocks are aligned to 64 bytes.
     unsafe { _mm512_load_si512(words.as_ptr().cast()) }
 }
 
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn store(block: &mut Block, register: usize, value: __m512i) {
     let words = &mut block.0.as_chunks_mut::<LANES>().0[register];
-    // SAFETY: the words are as long as the register, and blocks begin on 64 bytes.
+    // SAFETY: the words are as long as the register, and blocks are aligned to 64 bytes.
     unsafe { _mm512_store_si512(words.as_mut_ptr().cast(), value) }
 }
 

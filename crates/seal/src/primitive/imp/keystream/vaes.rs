@@ -1,5 +1,5 @@
-//! The keystream on registers of 64 bytes. Each register holds four blocks. Eight registers at a time keep two AES
-//! units busy.
+//! The keystream on registers of 64 bytes. Each register holds four blocks. The code processes eight registers at a
+//! time, to keep both AES units of the CPU busy.
 
 use core::arch::x86_64::*;
 use std::array;
@@ -27,12 +27,12 @@ impl Vaes {
     }
 
     pub(super) fn fill(self, key: &[u8; 32], counter: &Counter, output: &mut [u8]) {
-        // SAFETY: `self` proves that the CPU has the instructions of the called function.
+        // SAFETY: `self` proves that the CPU has the instructions that the called function uses.
         unsafe { fill(key, counter, output) }
     }
 }
 
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "aes,vaes,avx512f,avx512bw,sse2")]
 fn fill(key: &[u8; 32], counter: &Counter, output: &mut [u8]) {
     let schedule = expand(key);
@@ -53,7 +53,7 @@ fn fill(key: &[u8; 32], counter: &Counter, output: &mut [u8]) {
 }
 
 /// Computes the keystream for 32 counters. Returns the next counters.
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "aes,vaes,avx512f,avx512bw,sse2")]
 #[inline]
 fn one_step(schedule: &Schedule, mut counters: __m512i, step: &mut [u8; STEP]) -> __m512i {
@@ -83,7 +83,7 @@ fn one_step(schedule: &Schedule, mut counters: __m512i, step: &mut [u8; STEP]) -
 }
 
 /// Computes the key expansion of FIPS 197. The code computes two round keys at a time.
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "aes,sse2")]
 fn expand(key: &[u8; 32]) -> Schedule {
     let mut schedule = Wiped::new([0; (ROUNDS + 1) * BLOCK]);
@@ -92,7 +92,7 @@ fn expand(key: &[u8; 32]) -> Schedule {
     let mut places = schedule.as_chunks_mut::<BLOCK>().0.iter_mut();
     let mut put = |key: __m128i| {
         let place = places.next().expect("fifteen round keys");
-        // SAFETY: the place is as long as the register.
+        // SAFETY: the slot for the round key is as long as the register.
         unsafe { _mm_storeu_si128(place.as_mut_ptr().cast(), key) };
     };
     put(pair[0]);
@@ -114,7 +114,7 @@ fn expand(key: &[u8; 32]) -> Schedule {
 }
 
 /// Replaces each word by the sum (XOR) of the word and all words before it.
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "sse2")]
 #[inline]
 fn sums(words: __m128i) -> __m128i {

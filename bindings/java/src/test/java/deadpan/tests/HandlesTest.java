@@ -87,7 +87,7 @@ class HandlesTest {
                                 });
         AtomicReference<byte[]> opened = new AtomicReference<>();
         AtomicReference<Throwable> thrown = new AtomicReference<>();
-        // The length of the result is known, so the opener needs the key only once.
+        // The output array has the right length, so the opener uses the key only once.
         byte[] out = new byte[data.length];
         Thread opening =
                 Threads.start(
@@ -130,8 +130,8 @@ class HandlesTest {
     }
 
     /**
-     * Returns a function that returns the number of an object's handle. The number is 0 after the
-     * handle is freed.
+     * Returns a function that returns the number of an object's handle. The function returns 0
+     * after the handle is freed.
      */
     private static LongSupplier handleOf(Object owner) throws ReflectiveOperationException {
         Field field = owner.getClass().getDeclaredField("handle");

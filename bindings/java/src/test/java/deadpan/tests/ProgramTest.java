@@ -39,7 +39,7 @@ class ProgramTest {
                                 Path.of(System.getProperty("java.home"), "bin", "java")
                                         .toString()));
         for (String option : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
-            // The program does not get the agents and settings of the test.
+            // The program does not inherit the agents and settings of the test.
             if (option.startsWith("--")) {
                 line.add(option);
             }
@@ -192,7 +192,7 @@ class ProgramTest {
     void aCallbackMayEndTheProgram() throws Exception {
         assertEquals(7, program(null, "exit").code);
         // The callback does not return, so the work cannot end properly. The incomplete output has
-        // another name than the output.
+        // a different name from the complete output.
         assertEquals(8, program(null, "halt").code);
         assertFalse(Files.exists(folder.resolve("sealed")));
     }

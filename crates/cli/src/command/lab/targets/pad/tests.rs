@@ -1,6 +1,6 @@
 use super::*;
 
-/// Returns the number of bytes in the name of a class.
+/// Returns the number at the start of a class's name.
 fn count_in(name: &str) -> usize {
     name.split(' ').next().and_then(|count| count.parse().ok()).expect("a count")
 }
@@ -51,7 +51,7 @@ fn only_unpad_has_a_public_outcome_for_broken_paddings() {
     assert_eq!(outcomes(unpad(Scheme::Pkcs7)).iter().filter(|outcome| *outcome == "broken").count(), BLOCK);
 }
 
-/// An earlier version of zero padding read the last byte of the data in place. The address of that read showed whether
+/// An earlier version of zero padding directly read the last byte of the data. The address of this byte showed whether
 /// the last block was empty.
 #[test]
 #[expect(clippy::print_stderr)]

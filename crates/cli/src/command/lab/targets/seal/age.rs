@@ -4,7 +4,7 @@ use super::flaw;
 use deadpan_lab::{Random, Target};
 use deadpan_seal::age::ChunkCipher;
 
-/// The number of bytes of data in a chunk, which is the size of one page.
+/// The number of bytes of data in a chunk: the size of one page.
 const DATA: usize = 4096;
 const TAG: usize = 16;
 const SEALED: usize = DATA + TAG;
@@ -18,7 +18,7 @@ fn opener(name: &str) -> Target {
     Target::new(name, SEALED, move |input| cipher.open(0, true, input, &mut data).is_ok())
 }
 
-/// Returns a function that makes data with `fill` and seals the data.
+/// Returns a function that fills data with `fill` and seals the data.
 fn sealed(mut fill: impl FnMut(&mut Random, &mut [u8]) + 'static) -> impl FnMut(&mut Random, &mut [u8]) + 'static {
     let (mut cipher, mut data) = (cipher(), vec![0; DATA]);
     move |random, input| {

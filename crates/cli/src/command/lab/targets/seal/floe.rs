@@ -9,13 +9,13 @@ use deadpan_lab::harness::SizedTarget;
 use deadpan_lab::{Random, Target};
 use deadpan_seal::floe::{Cipher, HEADER, Message, OVERHEAD, Parameters};
 
-/// The number of bytes of data in a segment, which is the size of one page.
+/// The number of bytes of data in a segment: the size of one page.
 const DATA: usize = 4096;
 const SEALED: usize = DATA + OVERHEAD;
 const KEY: [u8; 32] = [7; 32];
 
-/// Starts the message to which all segments belong. Each input contains one segment, and this segment is the only
-/// segment of the message.
+/// Starts the message whose parameters and key all segments use. Each input contains one segment, which is the only
+/// segment of a message.
 fn message() -> Arc<Message> {
     let parameters = Parameters::with_segment(SEALED as u32).expect("room for data");
     Arc::new(Message::start(parameters, &KEY, b"").expect("random bytes").0)
@@ -27,7 +27,7 @@ fn opener(name: &str, message: &Arc<Message>) -> Target {
     Target::new(name, SEALED, move |input| cipher.open(0, true, input, &mut data).is_ok())
 }
 
-/// Returns a function that makes data with `fill` and seals the data.
+/// Returns a function that fills data with `fill` and seals the data.
 fn sealed(
     message: &Arc<Message>,
     mut fill: impl FnMut(&mut Random, &mut [u8]) + 'static,
@@ -67,7 +67,8 @@ pub(super) fn bad() -> Target {
     })
 }
 
-/// Returns the targets for whole messages in memory, with the segment length of files. The output buffer is reused.
+/// Returns the targets for whole messages in memory, with the same segment length as in files. The output buffer is
+/// reused.
 pub(super) fn speed() -> Vec<SizedTarget> {
     SIZES
         .into_iter()

@@ -1,13 +1,13 @@
-//! A key file whose passphrase is hashed only once, and the offsets of the bytes that an attacker would change. OpenSSL
-//! 3.0 made the key file (`openssl pkcs8 -topk8 -iter 1`). In CBC mode, a bit flipped in one block of the ciphertext
-//! flips the same bit of the next block of the plaintext.
+//! A key file whose passphrase is hashed with a single iteration, and the offsets of the bytes that an attacker can
+//! change. OpenSSL 3.0 made the key file (`openssl pkcs8 -topk8 -iter 1`). In CBC mode, a bit flipped in one block of
+//! the ciphertext flips the same bit of the next block of the plaintext.
 
 /// The passphrase of the key file.
 pub(super) const PASSPHRASE: &[u8; 16] = b"straight-face-ok";
-/// The offset of the IV. A change of the IV changes the frame of the key: `SEQUENCE`, then its length.
+/// The offset of the IV. A change of the IV changes the ASN.1 head of the key: `SEQUENCE`, then its length.
 pub(super) const FRAME: usize = 75;
-/// The offset of a ciphertext block that affects the padding: a change of this block changes the padding. The padding
-/// is sixteen bytes of value 16.
+/// The offset of the ciphertext block before the padding: a change of this block changes the padding. The padding is
+/// sixteen bytes of value 16.
 pub(super) const PADDING: usize = 125;
 /// The length of a block in bytes.
 pub(super) const BLOCK: usize = 16;

@@ -19,7 +19,7 @@ pub(super) fn share() -> Target {
     classes(target)
 }
 
-/// Returns the target that computes the secret from shares with fixed indices, which are public.
+/// Returns the target that computes the secret from shares with fixed, public indices.
 pub(super) fn combine() -> Target {
     let target = Target::new("seal.share.combine", NEEDED * TAG, |input| {
         let shares: Vec<(u8, &[u8])> = [2, 7, 0xfe].into_iter().zip(input.chunks(TAG)).collect();

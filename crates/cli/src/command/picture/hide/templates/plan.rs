@@ -1,4 +1,4 @@
-//! Divides the data of a set among covers.
+//! Divides the data of a set of pictures among the covers.
 
 use std::collections::BTreeMap;
 
@@ -50,8 +50,8 @@ fn too_many() -> Failure {
     Failure::usage("the set would have too many pictures", "choose more or larger covers")
 }
 
-/// Uses the first covers that together can carry all data. Fills each cover in proportion to its capacity, because
-/// fewer hidden bits in a picture are harder to detect.
+/// Uses the first covers, as many as are needed to carry all data. Fills each cover in proportion to its capacity,
+/// because fewer hidden bits in a picture are harder to detect.
 fn in_proportion(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failure> {
     let total = label.total;
     let usable: Vec<usize> = (0..rooms.len()).filter(|cover| rooms[*cover] > 0).collect();
@@ -73,8 +73,8 @@ fn in_proportion(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failu
     let mut tasks = Vec::new();
     for (index, cover) in (0..).zip(chosen) {
         before += rooms[cover];
-        // The share of a picture is at most its capacity, because all pictures together have enough capacity. Rounding
-        // up the end of a share can add one byte, and `min` in the next line removes this byte again.
+        // A picture's share of the data is at most its capacity, because all pictures together have enough capacity.
+        // Rounding up the end of a share can add one byte, and `min` in the next line removes this byte again.
         let end = (u128::from(total) * u128::from(before)).div_ceil(room.into()) as u64;
         let end = end.min(offset + rooms[cover]);
         let length = (end - offset) as u32;
@@ -88,8 +88,8 @@ fn in_proportion(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failu
     }
 }
 
-/// Leaves out pictures that are not needed, beginning with the smallest picture. `spare` is the number of bytes of
-/// capacity that the data do not need.
+/// Removes from `chosen` the pictures that are not needed, beginning with the smallest picture. `spare` is the number
+/// of bytes by which the capacity exceeds the data.
 fn leave_out(chosen: &mut Vec<usize>, rooms: &[u64], mut spare: u64) {
     let mut smallest: Vec<usize> = (0..chosen.len()).collect();
     smallest.sort_by_key(|at| rooms[chosen[*at]]);
@@ -110,8 +110,8 @@ fn lengths(rooms: &[u64]) -> Vec<u64> {
     lengths
 }
 
-/// Plans parts of the same length for all pictures of the data, except that the last part may be shorter. After these
-/// parts, plans parts for the spare pictures, which have the length of the longest part.
+/// Plans the parts of the data: all parts have the same length, except that the last part may be shorter. After these
+/// parts, plans parts for the spare pictures, with the length of the longest part.
 fn equal(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failure> {
     let (total, spares) = (label.total, label.spares);
     let lengths = lengths(rooms);
@@ -119,12 +119,12 @@ fn equal(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failure> {
         return Err(too_small());
     }
     // With longer parts, the set needs fewer pictures, but covers that are too small for these parts cannot be used.
-    // The best length uses each cover as few times as possible. If several lengths are equally good in this respect,
-    // the best length needs the fewest pictures.
+    // With the best length, the set uses each cover as few times as possible. If several lengths use the covers equally
+    // often, the best length needs the fewest pictures.
     let (mut best, mut refused) = (None, None);
     for (at, room) in (1_u64..).zip(&lengths) {
         let pictures = total.div_ceil(*room).max(1) + u64::from(spares);
-        // The lengths are sorted, so the first `at` covers have enough room for a part of this length.
+        // The lengths are sorted, so a part of this length fits into each of the first `at` covers.
         let fits = lengths.get(at as usize).is_none_or(|next| next < room);
         let uses = pictures.div_ceil(at);
         let possible = u32::try_from(pictures - u64::from(spares)).map(|count| spare::check(count, spares));

@@ -1,4 +1,5 @@
-//! Tests that readers and writers do not continue after a failure. Undamaged segments stay readable at positions.
+//! Tests that readers and writers do not continue after a failure. A reader with random access can still read the
+//! undamaged segments.
 
 use super::*;
 

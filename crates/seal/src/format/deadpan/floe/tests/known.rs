@@ -8,7 +8,8 @@ fn hex(text: &str) -> Vec<u8> {
     deadpan_base64::hex::decode(text.trim().as_bytes()).expect("hex")
 }
 
-/// Returns the known answers. Each known answer has a name, the bits of rotation, the sealed bytes and the plain bytes.
+/// Returns the known answers. Each known answer has a name, the binary logarithm of the number of segments per key, the
+/// sealed bytes and the plain bytes.
 fn known_answers() -> Vec<(String, u32, Vec<u8>, Vec<u8>)> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors/floe"));
     let Ok(files) = std::fs::read_dir(folder) else {
@@ -23,7 +24,8 @@ fn known_answers() -> Vec<(String, u32, Vec<u8>, Vec<u8>)> {
         if let Some(stem) = name.strip_suffix("_ct.txt") {
             let sealed = hex(&std::fs::read_to_string(&path).expect("text"));
             let plain = hex(&std::fs::read_to_string(folder.join(format!("{stem}_pt.txt"))).expect("its plain text"));
-            // The README of the known answers says that messages with this name change the key after every 4 segments.
+            // According to the README of the known answers, messages with this name change the key after every 4
+            // segments.
             let bits = if stem.ends_with("rotation") { 2 } else { 20 };
             answers.push((name, bits, sealed, plain));
         }

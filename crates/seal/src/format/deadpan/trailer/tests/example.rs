@@ -1,5 +1,4 @@
-//! Makes the trailer of the worked example in docs/format-seal.md again, so that the page and the program stay the
-//! same.
+//! Makes the trailer of the worked example in docs/format-seal.md again, so that the page and the program always agree.
 //!
 //! `DEADPAN_BLESS=1 cargo test -p deadpan-seal example -- --test-threads=1` writes the examples again.
 

@@ -275,8 +275,8 @@ fn changed_metadata_show() {
     assert_forged(&with(&other), "another name");
 }
 
-/// The length of the segments is not signed, so a recipient can choose another length. With another length, too, the
-/// check must distinguish data from the zeros that fill a leaf.
+/// The length of the segments is not signed, so a recipient can choose another length. Even then, the check must
+/// distinguish data from the zeros that fill a leaf.
 #[test]
 fn zeros_do_not_move_from_one_segment_to_another() {
     let (signer, key) = signer();
