@@ -15,7 +15,7 @@ type Identity interface {
 // A part is the library's form of one recipient or identity.
 type part struct {
 	handle abi.Handle
-	add add
+	add    add
 	// alone is a list that contains only this part. Making the list once saves three calls for each item.
 	alone abi.Handle
 }

@@ -146,7 +146,7 @@ type exchange struct {
 
 	piece []byte
 	// pending is an error that a Read has returned together with bytes.
-	pending error
+	pending                 error
 	readFailed, writeFailed error
 }
 
