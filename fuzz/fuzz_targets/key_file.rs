@@ -17,14 +17,14 @@ fuzz_target!(|data: &[u8]| {
         [b'E', der @ ..] => ("ENCRYPTED PRIVATE KEY", der),
         [b'S', der @ ..] => ("PUBLIC KEY", der),
         text => {
-            key::read(text).unwrap_or_default().iter().for_each(again);
+            key::read(text).unwrap_or_default().iter().for_each(round_trip);
             return;
         }
     };
     let text = pem::encode(label, der).expect("a label");
     let Ok(found) = key::read(text.as_bytes()) else { return };
     assert_eq!(found.len(), 1, "one block, one key");
-    again(&found[0]);
+    round_trip(&found[0]);
     match &found[0] {
         Found::Public(public) => assert_eq!(key::public_pem(public), text, "public keys have one form"),
         Found::Verifying(public) => assert_eq!(key::verifying_pem(public), text, "public keys have one form"),
@@ -32,15 +32,15 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-fn again(found: &Found) {
+fn round_trip(found: &Found) {
     match found {
-        Found::Private(private) => again_private(private),
+        Found::Private(private) => round_trip_private(private),
         Found::Protected(protected) => {
             if let Ok(private) = protected.unlock_any(&Passphrase::new(b"fuzz")) {
-                again(&private);
+                round_trip(&private);
             }
         }
-        Found::Public(public) => again_public(public),
+        Found::Public(public) => round_trip_public(public),
         Found::Ssh(key) => {
             let line = key.line();
             let (back, comment) = key::openssh::public_line(&line).expect("its own line");
@@ -55,13 +55,13 @@ fn again(found: &Found) {
         Found::PluginIdentity(identity) => {
             assert_eq!(plugin::Identity::from(identity.clone()).to_recipient().name(), identity.name());
         }
-        Found::Signing(private) => again_signing(private),
-        Found::Verifying(public) => again_verifying(public),
+        Found::Signing(private) => round_trip_signing(private),
+        Found::Verifying(public) => round_trip_verifying(public),
     }
 }
 
-fn again_private(key: &PrivateKey) {
-    again_public(key.public());
+fn round_trip_private(key: &PrivateKey) {
+    round_trip_public(key.public());
     let texts = [Some(key::private_pem(key)), key::age_identity(key)];
     for text in texts.into_iter().flatten() {
         let found = key::read(&text).expect("what was written");
@@ -76,7 +76,7 @@ fn again_private(key: &PrivateKey) {
     }
 }
 
-fn again_public(key: &PublicKey) {
+fn round_trip_public(key: &PublicKey) {
     assert_eq!(key::fingerprint(key).len(), 32);
     let texts = [Some(key::public_pem(key)), key::age_recipient(key)];
     for text in texts.into_iter().flatten() {
@@ -86,8 +86,8 @@ fn again_public(key: &PublicKey) {
     }
 }
 
-fn again_signing(key: &SigningKey) {
-    again_verifying(key.public());
+fn round_trip_signing(key: &SigningKey) {
+    round_trip_verifying(key.public());
     let found = key::read(&key::signing_pem(key)).expect("what was written");
     let [Found::Signing(back)] = &found[..] else { panic!("another kind of key") };
     let same = match (key.material(), back.material()) {
@@ -98,7 +98,7 @@ fn again_signing(key: &SigningKey) {
     assert!(same && key.public() == back.public(), "another private key");
 }
 
-fn again_verifying(key: &VerifyingKey) {
+fn round_trip_verifying(key: &VerifyingKey) {
     assert_eq!(key.fingerprint().len(), 32);
     for text in [key::verifying_pem(key), key.to_line()] {
         let found = key::read(text.as_bytes()).expect("what was written");

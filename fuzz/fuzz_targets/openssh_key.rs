@@ -14,7 +14,7 @@ fuzz_target!(|data: &[u8]| {
     if let [b'O', contents @ ..] = data {
         let text = pem::encode("OPENSSH PRIVATE KEY", contents).expect("a label");
         let Ok(file) = PrivateFile::read(text.as_bytes()) else { return };
-        again(file.public());
+        round_trip(file.public());
         assert_eq!(file.is_protected(), file.key().is_none());
         let Ok(key) = file.unlock(&Passphrase::new(b"fuzz")) else { return };
         assert_eq!(key.public(), file.public(), "another public key");
@@ -27,11 +27,11 @@ fuzz_target!(|data: &[u8]| {
         && let Ok((key, comment)) = openssh::public_line(line)
     {
         assert!(line.contains(comment), "a comment from elsewhere");
-        again(&key);
+        round_trip(&key);
     }
 });
 
-fn again(key: &SshPublic) {
+fn round_trip(key: &SshPublic) {
     let name = key.blob().get(4..4 + usize::from(key.blob()[3])).expect("a name");
     let line = format!("{} {}", str::from_utf8(name).expect("text"), STANDARD.encode(key.blob()));
     assert_eq!(openssh::public_line(&line).expect("what was written"), (key.clone(), ""));

@@ -19,7 +19,7 @@ pub fn offer(quick: bool) -> Offer {
         title: "Pictures beside `cp`",
         about: ABOUT,
         sets: vec![Set::file("data", data).rounds_of(7), Set::file("a quarter", part).rounds_of(7)],
-        workloads: vec![carriers().on(["data"]), again().on(["data"]), templates().on(["a quarter"])],
+        workloads: vec![carriers().on(["data"]), other_encoders().on(["data"]), templates().on(["a quarter"])],
         facts: facts([OPTIPNG, CWEBP]),
         ..Offer::default()
     }
@@ -57,7 +57,7 @@ fn carriers() -> Workload {
         .goal(Goal::peak(128.0))
 }
 
-fn again() -> Workload {
+fn other_encoders() -> Workload {
     let of = |name, reveal, setup| Way::ours(name, [Run(reveal)]).setup(setup).check("cmp '{in}' '{made}'");
     let ways = vec![
         of(

@@ -8,7 +8,7 @@ use crate::buffer::{Fixed, Input};
 use crate::errors::raised;
 use crate::imp::{Memory, NewBytes, Pinned};
 use crate::to::{Limit, Options, identities, sealing};
-use crate::work::{self, How};
+use crate::work::{self, WorkOptions};
 use deadpan_bind::Fault;
 use deadpan_ct::Wiped;
 use deadpan_seal::{Cursor, Error, Header, Identity, Opened, Sealing, random};
@@ -34,7 +34,7 @@ pub(crate) fn seal<'py>(
     progress: Option<&Bound<'py, PyAny>>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let how = How { progress, threads };
+    let how = WorkOptions { progress, threads };
     let sealing = sealing(to, Options { age, hide_length, allow_mixed })?;
     let data = Input::of(data)?;
     if let Some(plain) = short(&data, how) {
@@ -61,7 +61,7 @@ pub(crate) fn open<'py>(
     progress: Option<&Bound<'py, PyAny>>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let how = How { progress, threads };
+    let how = WorkOptions { progress, threads };
     let identities = identities(keys, max_cost)?;
     let data = Input::of(data)?;
     if let Some(sealed) = short(&data, how) {
@@ -103,7 +103,7 @@ pub(crate) fn seal_into<'py>(
     progress: Option<&Bound<'py, PyAny>>,
     threads: usize,
 ) -> PyResult<u64> {
-    let how = How { progress, threads };
+    let how = WorkOptions { progress, threads };
     let sealing = sealing(to, Options { age, hide_length, allow_mixed })?;
     let (data, out) = apart(data, out)?;
     if let Some(plain) = short(&data, how) {
@@ -129,7 +129,7 @@ pub(crate) fn open_into<'py>(
     progress: Option<&Bound<'py, PyAny>>,
     threads: usize,
 ) -> PyResult<u64> {
-    let how = How { progress, threads };
+    let how = WorkOptions { progress, threads };
     let identities = identities(keys, max_cost)?;
     let (data, out) = apart(data, out)?;
     if let Some(sealed) = short(&data, how) {
@@ -159,14 +159,14 @@ fn apart<'a>(data: &'a Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<(In
     }
 }
 
-fn short<'a>(data: &'a Input<'_>, how: How<'_, '_>) -> Option<Fixed<'a>> {
+fn short<'a>(data: &'a Input<'_>, how: WorkOptions<'_, '_>) -> Option<Fixed<'a>> {
     if how.progress.is_none() { data.short() } else { None }
 }
 
 fn seal_long<'py>(
     py: Python<'py>,
     sealing: &Sealing,
-    how: How<'_, 'py>,
+    how: WorkOptions<'_, 'py>,
     plain: Memory<'_>,
     sealed: Memory<'_>,
 ) -> PyResult<u64> {
@@ -197,7 +197,7 @@ fn begin(py: Python<'_>, sealed: Memory<'_>, identities: &[Identity]) -> PyResul
 fn open_long<'py>(
     py: Python<'py>,
     opened: &Opened,
-    how: How<'_, 'py>,
+    how: WorkOptions<'_, 'py>,
     sealed: Memory<'_>,
     room: u64,
     plain: Memory<'_>,

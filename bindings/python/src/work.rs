@@ -17,14 +17,14 @@ const TICK: Duration = Duration::from_millis(40);
 const SHORT: u64 = 16 << 20;
 
 #[derive(Clone, Copy, Default)]
-pub(crate) struct How<'a, 'py> {
+pub(crate) struct WorkOptions<'a, 'py> {
     /// The function that is called with the number of bytes that are processed so far.
     pub(crate) progress: Option<&'a Bound<'py, PyAny>>,
     /// The number of threads. 0 stands for one thread on each core.
     pub(crate) threads: usize,
 }
 
-impl<'a, 'py> From<Option<&'a Bound<'py, PyAny>>> for How<'a, 'py> {
+impl<'a, 'py> From<Option<&'a Bound<'py, PyAny>>> for WorkOptions<'a, 'py> {
     fn from(progress: Option<&'a Bound<'py, PyAny>>) -> Self {
         Self { progress, threads: 0 }
     }
@@ -36,10 +36,10 @@ impl<'a, 'py> From<Option<&'a Bound<'py, PyAny>>> for How<'a, 'py> {
 pub(crate) fn run<'a, 'py: 'a, T: Send>(
     py: Python<'py>,
     length: Option<u64>,
-    how: impl Into<How<'a, 'py>>,
+    how: impl Into<WorkOptions<'a, 'py>>,
     work: impl FnOnce(&Work<'_>) -> Result<T, Fault> + Send,
 ) -> PyResult<T> {
-    let How { progress, threads } = how.into();
+    let WorkOptions { progress, threads } = how.into();
     if progress.is_none() && length.is_some_and(|length| length < SHORT) {
         return py.detach(|| work(&Work { threads, ..Work::default() })).map_err(exception);
     }
