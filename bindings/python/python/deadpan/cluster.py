@@ -313,7 +313,7 @@ Words after -- go to `deadpan seal` or `deadpan open` as they are. Run a command
 
 Exit codes: those of `deadpan seal`
   0  done
-  1  wrong data: an object is changed, cut short or not sealed; a key or recipient is invalid
+  1  wrong data: an object is changed, cut short or not sealed; a key is invalid
   2  usage: the arguments are wrong, or Ray is missing
   3  no key fits
   4  the system failed: the store, the network, a machine that was lost again and again

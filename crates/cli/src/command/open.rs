@@ -256,10 +256,13 @@ impl OpenJob<'_> {
             return Ok(());
         }
         let usual = || known_place(source);
+        // A sealed folder is unpacked into `-o FOLDER` itself, and a sealed file is opened inside this folder. Which of
+        // the two the input is, only opening it shows.
+        let undecided = args.output.place().is_some_and(|place| place.is_folder() && !place.ends_with_slash());
         match args.output.file(usual) {
             Ok(place) if place.descriptor().is_some() => Ok(()),
             Ok(place) if args.output.force => self.claims.check(&place, source),
-            Ok(Place::Given(path)) if path.is_file() || args.only.is_empty() && path.is_dir() => {
+            Ok(Place::Given(path)) if path.is_file() || args.only.is_empty() && path.is_dir() && !undecided => {
                 self.claims.check(&Place::Given(path.clone()), source)?;
                 Err(if path.is_dir() { crate::command::folder::exists(&path) } else { exists(&path) })
             }

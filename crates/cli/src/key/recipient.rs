@@ -36,7 +36,7 @@ pub struct RecipientArgs {
     /// Any N of the named keys open the file together; fewer cannot. Without --any, each recipient opens the file alone
     #[arg(long, value_name = "N")]
     any: Option<u8>,
-    /// Seal with a passphrase
+    /// Seal with a passphrase; --passphrase-file and --passphrase-fd imply this
     #[arg(short, long)]
     passphrase: bool,
     /// The kind of protection. Without a recipient, chooses your own key of this kind (or makes one); refuses named

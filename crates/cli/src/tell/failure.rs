@@ -41,7 +41,7 @@ macro_rules! help {
             "Examples:\n",
             $("  ", $example, "\n",)*
             "\nExit codes:\n  0  done\n",
-            "  1  wrong data: a file is changed, cut short or not sealed; a key or recipient is invalid\n",
+            "  1  wrong data: a file is changed, cut short or not sealed; a key is invalid\n",
             "  2  usage: the arguments are wrong, or the command cannot do what they ask for\n",
             "  3  no key fits, or the passphrase is wrong or missing\n",
             "  4  the system failed: a full disk, missing permissions\n",
