@@ -4,7 +4,7 @@
 //! Each barrier is an empty assembly statement. After a barrier hides a value, the compiler knows nothing about the
 //! value. The compiler can therefore not fold, hoist or vectorize several calls together. If a value is passed to a
 //! barrier's `sink`, the compiler must compute the value. A barrier costs no instruction. `black_box`, in contrast,
-//! costs a store and a load, which take longer than a comparison of half a nanosecond.
+//! costs a store and a load, which take longer than a comparison, which takes half a nanosecond.
 
 use core::arch::asm;
 

@@ -1,11 +1,11 @@
 //! Compares `deadpan-ct` with subtle, ctutils, cmov, constant_time_eq and plain operators.
 //!
-//! The cells measure how many independent calls can run in a given time. The loop loads operands from arrays in the
-//! cache and hides each operand in a register. The loop passes every result to `sink` in a register. Results of
-//! comparisons are passed to `sink` in the cheapest form of each library: the mask of `deadpan-ct`, the result of
-//! subtle's `unwrap_u8`, the condition byte of cmov, or a `bool`. ctutils has no such form: its `to_u8` contains a
-//! `black_box`, which costs a store and a load. In the cells *eq, then select*, each library uses its own result type
-//! directly, so the cost of `to_u8` does not affect these cells.
+//! Each cell measures how many independent calls run in a given time. The loop loads operands from arrays in the cache
+//! and hides each operand in a register. The loop passes every result to `sink` in a register. Results of comparisons
+//! are passed to `sink` in the cheapest form of each library: the mask of `deadpan-ct`, the result of subtle's
+//! `unwrap_u8`, the condition byte of cmov, or a `bool`. ctutils has no such form: its `to_u8` contains a `black_box`,
+//! which costs a store and a load. In the cells *eq, then select*, each library uses its own result type directly, so
+//! the cost of `to_u8` does not affect these cells.
 
 mod array;
 mod choices;

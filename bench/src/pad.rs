@@ -127,7 +127,7 @@ struct Message {
     row: &'static str,
     data: Vec<u8>,
     padded: Vec<u8>,
-    /// Whether padding the same data twice gives the same bytes, so that the results of two libraries can be compared.
+    /// Whether the padding is the same each time; if not, the results of two libraries cannot be compared.
     fixed: bool,
     valid: bool,
 }

@@ -49,9 +49,9 @@
 // # Stopping and progress
 //
 // When a context is done, the library stops within a few milliseconds, and leaves no output file or folder. If a
-// context stops the work, the error is both [ErrStopped] and the context's error. The library does not interrupt a Read
-// or Write of the caller that waits. Your own functions (Read, Write, Progress) are called by the goroutine that called
-// the package, and may panic.
+// context stops the work, the error is both [ErrStopped] and the context's error. If a Read or Write of the caller
+// waits, the library does not interrupt the call. Your own functions (Read, Write, Progress) are called by the
+// goroutine that called the package, and may panic.
 //
 // # Goroutines and secrets
 //

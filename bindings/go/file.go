@@ -20,7 +20,8 @@ func OpenFile(ctx context.Context, input, output string, options *OpenOptions, k
 	return openPath(ctx, input, output, options, keys, abi.OpenFile)
 }
 
-// A pathCall is a function of the library that makes one path from another.
+// A pathCall is a function of the library that reads the file or folder at one path and writes the result to another
+// path.
 type pathCall func(list abi.Handle, input, output string, replace int32, work abi.Handle, err *abi.Handle) int32
 
 func sealPath(

@@ -59,7 +59,7 @@ func same(t testing.TB, got, want []byte) {
 	}
 }
 
-// data returns varied bytes. The bytes do not repeat at the size of any chunk or buffer in the library.
+// data returns varied bytes. The bytes have no period that equals the size of a chunk or buffer in the library.
 func data(length int) []byte {
 	bytes := make([]byte, length)
 	for place := range min(length, 99_991) {

@@ -132,7 +132,7 @@ func TestPassphrasesAndSessions(t *testing.T) {
 	wants(t, err, deadpan.ErrArgument)
 }
 
-// Sealed data state the memory and work for trying a passphrase, so data of an attacker may require too much.
+// Sealed data specify the memory and work for trying a passphrase, so data of an attacker may require too much.
 func TestTheCostOfPassphrasesHasALimit(t *testing.T) {
 	secret, folder := passphrase(t, "correct horse"), t.TempDir()
 	sealed := must(deadpan.Seal([]byte("face"), secret))(t)

@@ -6,7 +6,7 @@ import (
 	"deadpan/internal/abi"
 )
 
-// A Passphrase seals and opens data. This type is a [Recipient] and an [Identity]. Each use hashes the passphrase,
+// A Passphrase seals and opens data. A Passphrase is a [Recipient] and an [Identity]. Each use hashes the passphrase,
 // which takes about a second and much memory on purpose. For many items with one passphrase, use a [Session].
 type Passphrase struct {
 	held                     resource
@@ -71,7 +71,7 @@ func (p *Passphrase) identity() (part, error) {
 	return part{p.handle, abi.OpeningAddPassphrase, p.opening}, p.held.check()
 }
 
-// A Session is a passphrase that was hashed once, for many items. This type is a [Recipient] and an [Identity]. The
+// A Session is a passphrase that was hashed once, for many items. A Session is a [Recipient] and an [Identity]. The
 // passphrase of a session also opens the data that the session has sealed.
 type Session struct {
 	held                     resource

@@ -15,7 +15,7 @@ import (
 	"deadpan"
 )
 
-// The test program starts itself again with this environment variable, which names the task of the new process.
+// The test program starts itself again with this environment variable, whose value is the task of the new process.
 const role = "DEADPAN_TEST_ROLE"
 
 func TestMain(m *testing.M) {

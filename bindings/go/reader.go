@@ -219,8 +219,8 @@ func (s *source) readAt(position uint64, buffer []byte) int64 {
 	return said
 }
 
-// caught reads into a buffer of the library, and catches a panic of the reader. The methods of a reader that is a nil
-// pointer panic, and no panic may pass through the library.
+// caught reads into a buffer of the library, and catches a panic of the reader. If a reader is a nil pointer, its
+// methods panic, and no panic may pass through the library.
 func (s *source) caught(buffer []byte, position uint64) (said int64) {
 	said = -1
 	defer func() {
@@ -231,7 +231,7 @@ func (s *source) caught(buffer []byte, position uint64) (said int64) {
 	return s.check(buffer, func() (int, error) { return s.reader.ReadAt(buffer, int64(position)) })
 }
 
-// check calls the caller's reader, and checks that the reader keeps the contract of io.ReaderAt.
+// check calls the caller's reader, and checks that the reader obeys the contract of io.ReaderAt.
 func (s *source) check(buffer []byte, read func() (int, error)) int64 {
 	count, err := read()
 	switch {

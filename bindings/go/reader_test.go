@@ -129,7 +129,7 @@ func TestReadersThatFail(t *testing.T) {
 
 	offset := int64(-600_000)
 	for name, ends := range map[string]func(){"panic": func() { panic("straight face") }, "exit": runtime.Goexit} {
-		// Each call reads at a different position, because a Reader keeps the last data that it read.
+		// Each call reads at a different position, because a Reader caches the last data that it read.
 		offset += 600_000
 		odd = func([]byte, int64) (int, error) { ends(); return 0, nil }
 		done := make(chan any)

@@ -55,7 +55,7 @@ type OpenOptions struct {
 	Progress func(done int64)
 }
 
-// A MaxCost limits the memory and work for trying a [Passphrase] or [Session]. Sealed data state how much memory and
+// A MaxCost limits the memory and work for trying a [Passphrase] or [Session]. Sealed data specify how much memory and
 // work they require. If the data require more than the limit, functions return [ErrCostly] before any work is done. The
 // zero value stands for the library's limit: 2.5 GiB and 3 passes. Data that this package seals require 256 MiB and 3
 // passes, which is MaxCost{256 << 10, 3}.

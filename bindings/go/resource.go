@@ -8,8 +8,8 @@ import (
 // A resource owns handles of the library until the resource is closed. If nothing refers to the owner of the resource,
 // the garbage collector frees the handles.
 //
-// The owner keeps the numbers of its handles after the handles are freed. The library refuses freed handles, so closing
-// a key while another goroutine uses it does no harm.
+// The owner stores the numbers of its handles even after the handles are freed. The library refuses freed handles, so
+// closing a key while another goroutine uses it does no harm.
 type resource struct {
 	name    string
 	free    func()

@@ -113,8 +113,8 @@ func failed(code Code, cause error) error {
 	return &Error{Code: code, Text: code.message() + ": " + cause.Error(), causes: []error{cause}}
 }
 
-// A request asks the caller's goroutine to fill or write a buffer for a thread of the library. The thread waits for the
-// answer.
+// A request tells the caller's goroutine to fill or write a buffer for a thread of the library. The thread waits for
+// the answer.
 type request struct {
 	buffer []byte
 	answer chan<- int64
@@ -134,7 +134,8 @@ func (r request) refuse() {
 }
 
 // pieceSize is the length of the buffers that are passed to the caller's Read and Write. These buffers belong to Go. If
-// a reader or writer keeps a buffer, which is forbidden, the memory of the library is still safe.
+// a reader or writer uses a buffer after its call has returned, which is forbidden, the memory of the library is still
+// safe.
 const pieceSize = 64 << 10
 
 // An exchange passes requests from the library's threads to the goroutine that serves the requests.

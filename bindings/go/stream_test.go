@@ -75,8 +75,8 @@ func (s stream) Write(bytes []byte) (int, error) { return s.write(bytes) }
 
 func full(buffer []byte) (int, error) { return len(buffer), nil }
 
-// says returns a function that reports a wrong number of bytes: `more` bytes more than the length of the buffer, or
-// exactly `exactly` bytes.
+// says returns a function that reports a wrong number of bytes: a number that is larger than the buffer's length by
+// `more`, or, if `more` is 0, the number `exactly`.
 func says(more, exactly int) func([]byte) (int, error) {
 	return func(buffer []byte) (int, error) {
 		if more != 0 {
@@ -197,8 +197,8 @@ func TestStreamsCallBackOnTheirGoroutine(t *testing.T) {
 	}
 }
 
-// Readers and writers that keep their buffers, although this is forbidden, do no harm. Readers and writers may also
-// call the package.
+// Readers and writers that use their buffers after the call has returned, although this is forbidden, do no harm.
+// Readers and writers may also call the package.
 func TestReadersThatUseThePackage(t *testing.T) {
 	key, plain := shared(), data(500_000)
 	var kept [][]byte

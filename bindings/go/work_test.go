@@ -97,7 +97,7 @@ func TestProgress(t *testing.T) {
 func TestAContextStopsFiles(t *testing.T) {
 	key, folder := shared(), t.TempDir()
 	path := write(t, folder, "plain", nil)
-	// A large file without data on the disk.
+	// A large sparse file, which takes no space on the disk.
 	check(t, os.Truncate(path, 20_000_000_000))
 	for name, threads := range map[string]int{"all threads": 0, "one thread": 1} {
 		t.Run(name, func(t *testing.T) {

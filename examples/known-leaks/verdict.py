@@ -43,7 +43,7 @@ def clocked(timing, seconds, delta):
     for pair in timing["pairs"]:
         if pair["verdict"] == "LEAK":
             return 10, f"LEAK by clock in {seconds:.0f} s: {pair['a']} / {pair['b']}: {pair['reason']}"
-    # If the lab cannot state the size of a shift that it would find, the value is `null`.
+    # If the lab cannot state how large a difference it would detect, the value is `null`.
     found = max(pair["mde_ns"] or float("inf") for pair in timing["pairs"])
     valid = timing["verdict"] not in ("INVALID", "UNMEASURABLE")
     if valid and all(pair["p_holm"] > ALPHA for pair in timing["pairs"]) and found <= delta:

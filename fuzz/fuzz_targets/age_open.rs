@@ -1,5 +1,5 @@
 //! Opening an age file: all ways of opening agree and return the data. For a changed file, all ways of opening return
-//! an error after at most some whole chunks from the beginning of the file.
+//! an error, and before the error they return at most whole chunks from the beginning of the file.
 //!
 //! Input: how to seal, the sizes of the pieces, changes to the file, the length of the data, and the first bytes of the
 //! data.

@@ -27,7 +27,7 @@ fn encode(rules: Rules, cuts: &Cuts, bytes: &[u8]) {
     let codec = rules.codec();
     let expected = codec.encode(bytes);
     let mut encoder = Encoder::new(codec);
-    // Runs twice, because `finish` resets an encoder.
+    // The loop encodes the bytes twice with one encoder, because `finish` resets the encoder.
     for round in ["first", "second"] {
         let mut found = String::new();
         for mut piece in cuts.pieces(bytes) {

@@ -1,8 +1,8 @@
 //! Opening any bytes as a FLOE message: all ways of opening give the same result, and return only data that was sealed.
 //!
-//! Input: the kind of message, the sizes of the pieces, the length of the segments. The kind determines the rest: a
-//! message that is used unchanged; or segments for a valid header; or changes to a message, and the data that the
-//! target seals before the changes.
+//! Input: the kind of message, the sizes of the pieces, the length of the segments. The kind determines the rest of the
+//! input: a message that is used unchanged; segments for a valid header; or changes to a message, followed by the data
+//! that the target seals before the changes.
 #![no_main]
 
 use std::io::{Cursor, Read, Seek, SeekFrom};

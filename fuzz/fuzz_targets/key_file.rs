@@ -1,7 +1,7 @@
 //! Reading any key file: it never panics and takes little time. A key is the same after writing and reading it.
 //!
-//! Input: A letter and DER bytes, because a fuzzer hardly ever makes valid base64: `P` for a private, `E` for an
-//! encrypted, or `S` for a public key. Other inputs are texts. The initial inputs (seeds) use the passphrase `fuzz`.
+//! Input: A letter, followed by DER bytes because a fuzzer hardly ever makes valid base64: `P` for a private, `E` for
+//! an encrypted, or `S` for a public key. Other inputs are texts. The initial inputs (seeds) use the passphrase `fuzz`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,7 +1,8 @@
-//! Reading any key of OpenSSH: it never panics and takes little time. The parts of a key that was read fit together.
+//! Reading any key of OpenSSH: it never panics and takes little time. The public key and the private key in a key file
+//! match each other.
 //!
-//! Input: `O` and the decoded contents of a private key file, because a fuzzer hardly ever makes valid base64. Or the
-//! line of a public key. The initial inputs (seeds) use the passphrase `fuzz`.
+//! Input: The letter `O`, followed by the decoded contents of a private key file, because a fuzzer hardly ever makes
+//! valid base64. Or the line of a public key. The initial inputs (seeds) use the passphrase `fuzz`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -39,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
             assert!(components(before) < components(entry), "out of order");
             assert!(before.end() <= entry.begin, "one over the other");
         }
-        // If an index has an error, an entry before the error may not be where a search for its path looks.
+        // If an index has an error, a search may miss an entry that stands before the error.
         let found = contents.find(&entry.path);
         assert!(!whole || found.is_ok_and(|found| found.as_ref() == Some(entry)), "not found again");
     }

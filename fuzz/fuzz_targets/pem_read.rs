@@ -1,5 +1,5 @@
 //! Reading any text as PEM: it never panics, and it finds the same first block as the reference. An accepted block is
-//! the same after writing and reading it. When writing, exactly those labels are accepted that the RFC allows.
+//! the same after writing and reading it. The writer accepts exactly the labels that the RFC allows.
 //!
 //! Input: a text.
 #![no_main]

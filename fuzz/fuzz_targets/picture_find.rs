@@ -1,9 +1,9 @@
 //! Forged pictures that look like pictures with data. The search for hidden data returns only values within their
-//! limits, and the found part of the data can be read. The authentication codes of doors (sealed labels) and the
-//! checksums are correct, so that the library examines the contents.
+//! limits, and all data that it finds can be read. The authentication codes of doors (sealed labels) and the checksums
+//! are correct, so that the library examines the contents.
 //!
-//! Input: the number of the test. For a template, its samples and the contents of a door (sealed label) follow; for a
-//! carrier, its label, its size and changes to the file; for pixels, a label.
+//! Input: the number of the test. For a template, the next bytes are its samples and the contents of a door (a sealed
+//! label); for a carrier, its label, its size and changes to the file; for pixels, a label.
 #![no_main]
 
 use std::io::{self, Read, Seek, Write};

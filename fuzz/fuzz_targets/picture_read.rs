@@ -1,6 +1,6 @@
-//! Reading any bytes as a picture: it never panics, keeps the limits, and agrees with the header that `probe` returns.
-//! A picture that was turned upright has the pixels of the stored picture in another order. The search for the label of
-//! a carrier in the pixels never panics.
+//! Reading any bytes as a picture: it never panics, obeys the limits, and agrees with the header that `probe` returns.
+//! A picture that was turned upright has the same pixels as the stored picture, in another order. The search for the
+//! label of a carrier in the pixels never panics.
 //!
 //! Input: a file.
 #![no_main]

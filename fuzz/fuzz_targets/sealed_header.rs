@@ -1,5 +1,6 @@
 //! Reading any header: it never panics, takes little time, and consumes only the header. A header is the same after
-//! writing and reading it. A header with a right authentication code opens exactly if the format allows its metadata.
+//! writing and reading it. A header with a right authentication code opens if, and only if, the format allows its
+//! metadata.
 //!
 //! Input: a header that is used without changes. If the input does not begin like a header, the target makes a header
 //! from the input. The target either joins parts and adds the right authentication code, or seals metadata to
@@ -45,7 +46,7 @@ fn read_twice(bytes: &[u8]) -> Option<Header> {
     Some(header)
 }
 
-/// Reads a header that is made of parts, and each part may be wrong.
+/// Reads a header that is made of parts, any of which may be wrong.
 fn of_parts(mut input: Input<'_>) {
     let ours = sealed::recipient();
     let ours = (ours.0, ours.1.to_vec());
@@ -69,7 +70,7 @@ fn of_parts(mut input: Input<'_>) {
     if header.length() != bytes.len() as u64 {
         return;
     }
-    // The header that was read must be the header that was made: any other header would have another length.
+    // The header that was read is the header that was made, because their lengths are equal.
     assert_eq!(header.stanzas().len(), recipients.len());
     assert!(slack.iter().all(|byte| *byte == 0) && header.slack() == slack.len() as u64);
     let opened = header.open(&[Identity::Key(sealed::identity().clone())]);

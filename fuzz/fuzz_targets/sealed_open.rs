@@ -1,5 +1,5 @@
-//! Opening a sealed file: all ways of opening agree and return the data. For a changed file, opening returns only whole
-//! segments from the beginning of the file, if anything. Padding is removed only if its bytes are valid.
+//! Opening a sealed file: all ways of opening agree and return the data. For a changed file, opening returns nothing,
+//! or only whole segments from the beginning of the file. Padding is removed only if its bytes are valid.
 //!
 //! Input: the function that writes the file and its options, the sizes of the pieces, changes to the file, and the
 //! data.

@@ -1,8 +1,8 @@
-//! Reading any record (sidecar), which is written while one header overwrites another, never panics. A record is the
+//! Reading any record (a sidecar, which protects a file while its header is replaced) never panics. A record is the
 //! same after writing and reading it. For each header, the record gives the same answer as a comparison byte by byte.
 //!
-//! Input: a record that is used unchanged. Or the byte `S` and the fields of a record: the target makes the record, and
-//! then cuts or changes it.
+//! Input: a record that is used unchanged. Or the byte `S` and the fields of a record, from which the target makes a
+//! record that it then cuts or changes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

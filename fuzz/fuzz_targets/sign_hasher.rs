@@ -14,7 +14,8 @@ fuzz_target!(|data: &[u8]| {
     for (hash, reference) in [(Hash::Sha512, &SHA512), (Hash::Sha256, &SHA256)] {
         let (mut input, mut whole, mut hasher) = (Input(data), Vec::new(), Hasher::new(hash));
         while !input.0.is_empty() {
-            // If a piece is longer than the rest of the input, the rest is repeated until the piece is full.
+            // If a piece is longer than the rest of the input, the rest of the input is repeated until the piece is
+            // full.
             let length = input.place() % 1500;
             let piece: Vec<u8> = input.0.iter().copied().cycle().take(length).collect();
             input.0 = input.0.get(length..).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! Thresholds: a header is accepted exactly if its shares are one complete group in the right order. A changed header
-//! never opens. A share opens a file exactly if it is one of the shares of this file.
+//! Thresholds: a header is accepted if, and only if, its shares are one complete group in the right order. A changed
+//! header never opens. A share opens a file if, and only if, it is one of the shares of this file.
 //!
-//! Input: after `H`, changes to a header; after `S`, a share; otherwise the entries of a header, each with its numbers.
+//! Input: `H` and changes to a header, or `S` and a share, or the entries of a header with their numbers.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -49,7 +49,7 @@ fn share(bytes: &[u8]) {
     let (header, keys) = file();
     let header = Header::read(&header[..]).expect("a header");
     let own = header.shares(keys).expect("three shares");
-    // The fuzzer cannot guess the group's number, so zeros in the input are replaced by this number.
+    // The fuzzer cannot guess the group's number, so the test writes this number in place of zeros in the input.
     let mut bytes = bytes.to_vec();
     if bytes.len() == Share::LENGTH && bytes[19..51] == [0; 32] {
         bytes[19..51].copy_from_slice(&own[0].to_bytes()[19..51]);

@@ -1,8 +1,9 @@
 //! The trailer of a signed file, whose sealed parts have valid authentication codes. For any contents of these parts,
-//! opening never panics, and all ways of opening succeed or fail together, never without a valid signature.
+//! opening never panics, all ways of opening agree, and opening succeeds only with a valid signature.
 //!
-//! The first byte of the input determines the test. Then come the changes, and then the length of the data. If the test
-//! uses wrong contents for the signature box, these contents are at the end of the input.
+//! The first byte of the input determines the test. After the first byte, the input contains the changes and then the
+//! length of the data. If the test uses wrong contents for the signature box, these contents are at the end of the
+//! input.
 #![no_main]
 
 use std::io::Cursor;

@@ -76,7 +76,8 @@ fn good_byte(scheme: Scheme, place: u8, count: u8, data: &[u8]) -> u8 {
     }
 }
 
-/// Returns whether the scheme accepts every run of one byte as padding, although it does not make all these runs.
+/// Returns whether the scheme accepts each padding that repeats one byte, although the scheme never makes some of these
+/// paddings.
 fn is_free(scheme: Scheme) -> bool {
     matches!(scheme, Scheme::ArbitraryTail | Scheme::NotLast)
 }

@@ -130,7 +130,7 @@ class Check:
     def several_recipients(self):
         passphrase = self.file("passphrase", b"correct horse\n")
         modern = [kind for kind in MODES if kind not in ("X25519", "P-256")]
-        # The program seals to a classical recipient and to other recipients at once only if an option allows it.
+        # The program seals to a classical recipient together with other recipients only if an option allows this.
         for kinds, who, options in (
             (modern, passphrase, []),
             (["X25519", "P-256"], None, []),

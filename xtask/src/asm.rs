@@ -22,9 +22,9 @@
 //! overwritten with secrets in a loop, and then read at a fixed offset. If `memset` or `memcpy` filled an array, the
 //! analysis also assumes that an index into this array, or a pointer that a loop moves, stays inside the array. The
 //! analysis loses a stack pointer that passes through a vector register or a 32-bit register. The analysis treats
-//! mutable statics as public, like constants. The analysis reads only code that the exported functions reach. Generic
-//! code is audited only for the types that these functions use. The analysis does not follow landing pads, which run
-//! during unwinding.
+//! mutable statics as public, in the same way as constants. The analysis reads only code that the exported functions
+//! reach. Generic code is audited only for the types that these functions use. The analysis does not follow landing
+//! pads, which run during unwinding.
 
 mod audit;
 mod build;

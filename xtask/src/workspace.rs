@@ -58,7 +58,8 @@ pub(crate) fn of_crate<'a>(sources: &'a [(String, String)], name: &str) -> Vec<(
 }
 
 /// Returns every shell script. A shell script is a file without an extension, or with the extension `.sh`, that begins
-/// with `#!` and names a shell. A file that other scripts include with `source` begins with a comment instead of `#!`.
+/// with `#!` and the path of a shell. A file that other scripts include with `source` begins with a comment instead of
+/// `#!`.
 pub(crate) fn scripts(root: &Path) -> Result<Vec<(String, String)>, String> {
     let mut files = Vec::new();
     for folder in ["bindings", "examples", "scripts", "tests"] {

@@ -132,7 +132,7 @@ fn order(tally: &mut Tally, length: usize) {
 }
 
 fn wiping(tally: &mut Tally, length: usize) {
-    // Wiped memory is public, so the result needs no `show`.
+    // Wiped memory is public, so the test need not mark the result as public.
     tally.case(format_args!("wipe of {length} bytes"), || {
         let mut secret = hide(&bytes(length, 6));
         secret.as_mut_slice().wipe();

@@ -58,7 +58,7 @@ macro_rules! one {
         $tally.case(format_args!("{}", name("wipe")), || {
             let mut wiped = x;
             wiped.wipe();
-            // Wiped numbers are public, so the result needs no `show`.
+            // Wiped numbers are public, so the test need not mark the result as public.
             wiped == 0
         });
     };

@@ -136,8 +136,8 @@ fn wrong(tally: &mut Tally, padding: Padding, blocks: usize) {
 /// `const`, and a `const` function cannot declassify a value. The test therefore expects one report, for the jump that
 /// the documentation of the functions mentions.
 pub(crate) fn run_disclosing(tally: &mut Tally) {
-    // `black_box` prevents inlining of the functions. If a function were inlined, a jump of the caller on `None` would
-    // count as a jump of the crate.
+    // `black_box` prevents inlining of the functions. If a function were inlined, Valgrind would report the caller's
+    // jump on `None` as a jump of the crate.
     let padme: fn(u64) -> Option<u64> = black_box(padme);
     for length in (0..300).chain([1_000_000, 1 << 40, (1 << 62) - 1, 1 << 63, u64::MAX - (1 << 57), u64::MAX]) {
         let expected = plain_padme(length);

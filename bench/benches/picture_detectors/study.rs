@@ -40,12 +40,12 @@ pub struct Study {
     kinds: Vec<&'static str>,
     covers: Vec<Scores>,
     treated: BTreeMap<Treatment, Vec<Scores>>,
-    /// For each treatment of the covers, the lowest peak signal-to-noise ratio.
+    /// The lowest peak signal-to-noise ratio, for each treatment of the covers (each way of hiding data).
     pub psnr: BTreeMap<Treatment, f64>,
 }
 
 impl Study {
-    /// Examines a cover without data, and examines the cover again after every treatment.
+    /// Examines a cover without data, and then with data, once for every treatment.
     pub fn add(&mut self, kind: &'static str, cover: &Pixels, seed: u64) -> Result<(), Error> {
         self.kinds.push(kind);
         self.covers.push(scores(cover));

@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// A worker keeps the data of the last operation.
+// A worker stores the data of the last operation, so that the next operation can use them again.
 type worker struct {
 	prepared string
 	pair     *pair

@@ -26,7 +26,8 @@ var kinds = map[string]func(size int) (*pair, error){
 	"age": withAge, "std": withStandardLibrary,
 }
 
-// inMemory makes a pair of two functions. Both functions append to a buffer, which they may use again.
+// inMemory makes a pair from a function that seals and a function that opens. Both functions append to a buffer, which
+// they may use again.
 func inMemory(size int, seal, open func(buffer, data []byte) ([]byte, error)) *pair {
 	plain := make([]byte, size)
 	for place := range plain {

@@ -54,7 +54,7 @@ func withStandardLibrary(size int) (*pair, error) {
 	return inMemory(size, seal, open), nil
 }
 
-// An exporter derives the key of the chunks.
+// An exporter is an HPKE context that derives the key of the chunks.
 type exporter interface {
 	Export(purpose string, length int) ([]byte, error)
 }

@@ -119,7 +119,7 @@ pub(crate) fn decodebytes<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResu
     let length = memory.len();
     let mut decoder = Decoder::new(STANDARD.skipping_white_space());
     let mut piece = Wiped::new(vec![0; length.min(PIECE)]);
-    // The length of the result is known only at the end of the text, so the bytes are moved then.
+    // The length of the result is known only at the end of the text, so the result is written to a longer buffer first.
     let mut plain = NewBytes::new(py, STANDARD.decoded_len_max(length) as u64)?;
     let draft = plain.memory();
     let mut count = 0;

@@ -192,8 +192,8 @@ fn begin(py: Python<'_>, sealed: Memory<'_>, identities: &[Identity]) -> PyResul
     .map_err(|error: Error| raised(error))
 }
 
-/// Opens sealed data into memory that has room for the plaintext, and returns the plaintext's length. After an error,
-/// the memory contains no plaintext.
+/// Opens sealed data into memory that is large enough for the plaintext, and returns the plaintext's length. After an
+/// error, the memory contains no plaintext.
 fn open_long<'py>(
     py: Python<'py>,
     opened: &Opened,

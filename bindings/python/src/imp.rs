@@ -154,7 +154,7 @@ impl WriteAt for Memory<'_> {
     }
 
     fn at_once(&self) -> usize {
-        // Copies need no minimum length, because they have no fixed cost.
+        // There is no minimum length for a copy, because a copy has no cost that is independent of its length.
         0
     }
 }
@@ -238,8 +238,8 @@ impl<'py> NewBytes<'py> {
         unsafe { std::slice::from_raw_parts_mut(start.cast(), length) }
     }
 
-    /// Returns the object with its first `length` bytes, which the caller has written. The other bytes are not
-    /// initialized.
+    /// Returns the object with its first `length` bytes, which the caller has written. The bytes after the first
+    /// `length` bytes are not initialized.
     pub(crate) fn finish(self, length: u64) -> Bound<'py, PyBytes> {
         let length = usize::try_from(length).map_or(self.length, |length| length.min(self.length));
         if length == self.length {

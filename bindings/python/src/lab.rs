@@ -13,8 +13,8 @@ pub(crate) fn lab_worker() -> &'static str {
     Language::Python.source()
 }
 
-/// Describes in words what the first pair of a record shows. Also returns the pair's pictures as SVG files with their
-/// names.
+/// Returns a sentence that describes the result of the first pair in a record. Also returns the pair's pictures as SVG
+/// files with their names.
 #[pyfunction]
 pub(crate) fn lab_shown(record: &str) -> PyResult<(String, Vec<(String, String)>)> {
     let record: Record = serde_json::from_str(record).map_err(|error| PyValueError::new_err(error.to_string()))?;

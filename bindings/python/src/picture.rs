@@ -26,7 +26,8 @@ pub(crate) fn hide(
     work::run(py, Some(length), None, |work| write_pictures(&memory, length, &output, options, work))
 }
 
-/// Returns the bytes of pictures, which may be in any order. Spare pictures replace missing ones.
+/// Returns the bytes of pictures, which may be in any order. Spare pictures (which contain redundant data) replace
+/// missing pictures.
 #[pyfunction]
 pub(crate) fn reveal<'py>(py: Python<'py>, pictures: Vec<PathBuf>) -> PyResult<Bound<'py, PyBytes>> {
     let data = work::run(py, None, None, |work| read_pictures(&pictures, work))?;

@@ -64,8 +64,8 @@ pub(crate) fn sealing(to: &Bound<'_, PyAny>, options: Options) -> PyResult<Seali
 
 const READ_IT: &str = "; if it is a path, read the file: pathlib.Path(path).read_bytes()";
 
-/// Returns the advice for a text that is not a key but may be a path. Texts of keys are longer than paths, or contain a
-/// line feed or a typical beginning.
+/// Returns advice for a text that is not a key but may be the path of a key file. Texts of keys are longer than paths,
+/// or contain a line feed or a typical beginning.
 pub(crate) fn advice(text: &[u8]) -> &'static str {
     let is_key = text.contains(&b'\n') || text.starts_with(b"-----") || text.to_ascii_lowercase().starts_with(b"age");
     if is_key || text.len() > 1000 { "" } else { READ_IT }

@@ -32,7 +32,7 @@ def test_what_is_valid_is_what_is_encoded(text):
     try:
         data = deadpan.base64.b64decode(text)
     except binascii.Error:
-        # Either the standard module also refuses the text, or the standard module encodes the decoded bytes to a
+        # If Deadpan refuses a text, the standard module also refuses the text, or encodes the decoded bytes to a
         # different text.
         try:
             assert base64.b64encode(base64.b64decode(text, validate=True)).decode() != text

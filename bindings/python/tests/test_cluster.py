@@ -276,7 +276,7 @@ def test_without_ray(store, place, monkeypatch, capsys):
     assert cluster.main([*words, "--local", "--include", "small/*", "--", "--hide-length"]) == 0
     told = capsys.readouterr().err
     assert "seal: 200 made" in told and "note: " not in told
-    # A new job keeps the results of the last job unchanged, and prints a note about this.
+    # A new job does not change the results of the last job, and prints a note about this.
     for key in store.keys("_deadpan/"):
         store.ask("DELETE", f"/bucket/{key}")
     assert cluster.main([*words, "--local", "--include", "small/*"]) == 0

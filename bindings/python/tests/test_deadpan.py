@@ -137,7 +137,7 @@ def test_passphrases_and_sessions():
 
 
 def test_the_cost_of_passphrases_has_a_limit(tmp_path):
-    # Sealed data state the memory and work for trying a passphrase, so data of an attacker may require too much.
+    # Sealed data specify the memory and work for trying a passphrase, so data of an attacker may require too much.
     passphrase = deadpan.Passphrase("correct horse")
     path, plain = tmp_path / "sealed", tmp_path / "plain"
     sealed = deadpan.seal(b"face", passphrase)

@@ -142,7 +142,7 @@ def test_the_policy_is_enough(place):
     policy = (EXAMPLES / "policy.json").read_text().replace("SOURCE", "source").replace("TARGET", "bucket")
     with server(INITIAL_NO_AUTH_ACTION_COUNT="1000") as store:
         fill(store)
-        # For removing an object, moto requires the right on the bucket, and S3 requires the right on the object.
+        # To remove an object, a user needs a permission for the bucket on moto, and a permission for the object on S3.
         policy = policy.replace('"arn:aws:s3:::bucket/_deadpan/*"', '"arn:aws:s3:::bucket"')
         keys = user(store, policy)
         # After this request, the server checks the permissions of each request.

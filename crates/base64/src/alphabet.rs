@@ -1,6 +1,6 @@
 //! The two alphabets of RFC 4648, which differ in their last two symbols.
 
-/// An alphabet. The alphabets differ only in the characters for 62 and 63.
+/// An alphabet. The two alphabets differ only in the characters for the values 62 and 63.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alphabet {
     /// `+` and `/`: RFC 4648 section 4.

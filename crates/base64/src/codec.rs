@@ -65,8 +65,9 @@ impl Base64 {
         Self { skip_white_space: true, ..self }
     }
 
-    /// Returns this codec with another rule: decoding ignores bits after the last byte. Several texts then stand for
-    /// the same bytes, so do not use this codec where a text is compared, signed or used as a key.
+    /// Returns this codec with another rule: decoding ignores the bits of the last symbol that belong to no byte.
+    /// Several texts then stand for the same bytes, so do not use this codec where a text is compared, signed or used
+    /// as a key.
     #[must_use]
     pub const fn ignoring_trailing_bits(self) -> Self {
         Self { ignore_trailing_bits: true, ..self }
@@ -175,7 +176,7 @@ impl Base64 {
     /// length, the number of `=`, the positions of white space if it is skipped, and whether the input was valid.
     ///
     /// # Errors
-    /// If the input is not valid (the whole input is read before the error is returned), or if `output` is too small.
+    /// If the input is not valid, or if `output` is too small. The whole input is read before the error is returned.
     #[inline]
     pub fn decode_into<'a>(&self, input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         if self.skip_white_space {
@@ -211,7 +212,8 @@ impl Base64 {
             let opened = if full { decoder.open() } else { decoder.close() };
             good &= opened.good;
             let bytes = opened.bytes();
-            // Counts the bytes that do not fit, so that the error can report the number of bytes that are needed.
+            // If the bytes do not fit into `output`, they are still counted, so that the error can report how many
+            // bytes the output needs.
             if let Some(place) = output.get_mut(written..written + bytes.len()) {
                 place.copy_from_slice(bytes);
             }
@@ -258,7 +260,7 @@ impl Base64 {
         (symbols.len() % 4 != 1).then_some(symbols)
     }
 
-    /// Returns *yes* if this codec's rules allow all flaws that were found.
+    /// Returns *yes* if there are no flaws, or only flaws that the rules of this codec allow.
     #[inline(always)]
     fn verdict(&self, flaws: imp::Flaws) -> Choice {
         if self.ignore_trailing_bits { flaws.all_symbols() } else { flaws.canonical() }

@@ -59,7 +59,7 @@ pub fn decode(input: impl AsRef<[u8]>) -> Result<Vec<u8>, Error> {
 /// output is wiped. May leak: the length, and whether the input was valid.
 ///
 /// # Errors
-/// If the input is not valid (the whole input is read before the error is returned), or if `output` is too small.
+/// If the input is not valid, or if `output` is too small. The whole input is read before the error is returned.
 pub fn decode_into<'a>(input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
     if !input.len().is_multiple_of(2) {
         return Err(Error::Invalid);

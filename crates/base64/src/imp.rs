@@ -2,11 +2,11 @@
 //! space. The kernels collect flaws, and the caller decides whether the flaws are errors. Only this module has `unsafe`
 //! code.
 //!
-//! All back ends keep one contract. `encode` reads `length` bytes, writes [`symbols_for`] symbols and then at most two
-//! `=`, up to `total`. `decode` reads `length` symbols and writes [`bytes_for`] bytes. Neither `encode` nor `decode`
-//! touches other memory. To convert in place, input and output may overlap: each iteration of a loop loads all of its
-//! input before it stores its output, and the positions only increase. If the input and the output overlap, the output
-//! must never overtake the input that is still to be read.
+//! All back ends keep one contract. `encode` reads `length` bytes, writes [`symbols_for`] symbols, and then writes at
+//! most two `=`, so that `total` bytes are written. `decode` reads `length` symbols and writes [`bytes_for`] bytes.
+//! Neither `encode` nor `decode` touches other memory. Input and output may overlap for a conversion in place: each
+//! iteration of a loop loads all of its input before it stores its output, and the positions only increase. If the
+//! input and the output overlap, the output must never overtake the input that is still to be read.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx2;
@@ -45,8 +45,8 @@ pub const fn bytes_for(symbols: usize) -> usize {
     symbols - symbols.div_ceil(4)
 }
 
-/// Returns the number of characters for `bytes` bytes, with or without `=`. No slice is long enough to overflow the
-/// number.
+/// Returns the length of the encoded text for `bytes` bytes; if `padded` is set, the length includes the `=`. No slice
+/// is long enough to overflow the number.
 #[inline(always)]
 pub const fn total_for(bytes: usize, padded: bool) -> usize {
     if padded { bytes.div_ceil(3) * 4 } else { symbols_for(bytes) }
@@ -58,7 +58,7 @@ pub const fn total_for(bytes: usize, padded: bool) -> usize {
 pub struct Flaws {
     /// Nonzero if a byte was not a symbol.
     pub symbols: u64,
-    /// Nonzero if bits were set after the last byte.
+    /// Nonzero if the last symbol has bits set that belong to no byte.
     pub trailing: u64,
 }
 
@@ -69,7 +69,7 @@ impl Flaws {
         self.symbols.ct_is_zero()
     }
 
-    /// Returns *yes* if every byte was a symbol and no bit was left over.
+    /// Returns *yes* if every character was a symbol, and the bits after the last byte were all zero.
     #[inline(always)]
     pub fn canonical(self) -> Choice {
         (self.symbols | self.trailing).ct_is_zero()
@@ -90,8 +90,8 @@ fn apart(source: *const u8, read: usize, target: *mut u8, written: usize) -> boo
 pub fn encode<'a>(alphabet: Alphabet, padded: bool, input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], usize> {
     let total = total_for(input.len(), padded);
     let output = output.get_mut(..total).ok_or(total)?;
-    // SAFETY: the input is readable for its length, the output is writable for `total` bytes, and two borrows do not
-    // overlap.
+    // SAFETY: the input is readable for its length, and the output is writable for `total` bytes. The input and the
+    // output are two borrows, so they do not overlap.
     unsafe { encode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr(), total) };
     Ok(output)
 }
@@ -107,8 +107,9 @@ pub fn encode_uninit<'a>(
 ) -> Result<&'a mut [u8], usize> {
     let total = total_for(input.len(), padded);
     let output = output.get_mut(..total).ok_or(total)?;
-    // SAFETY: the input is readable for its length, the output is writable for `total` bytes, and two borrows do not
-    // overlap. The kernel fills the whole output, so the output is initialized after the call.
+    // SAFETY: the input is readable for its length, and the output is writable for `total` bytes. The input and the
+    // output are two borrows, so they do not overlap. The kernel fills the whole output, so the output is initialized
+    // after the call.
     unsafe {
         encode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr().cast(), total);
         Ok(core::slice::from_raw_parts_mut(output.as_mut_ptr().cast(), total))
@@ -140,8 +141,8 @@ pub fn encode_in_place(alphabet: Alphabet, padded: bool, buffer: &mut [u8], leng
     buffer.copy_within(..length, gap);
     let start = buffer.as_mut_ptr();
     // SAFETY: both ranges lie in `buffer`. The input and the output end at the same place, and symbols take at least as
-    // much room as the bytes that they stand for. So the output catches up with the input only at the end, and the
-    // output never covers a byte that is still to be read.
+    // much room as the bytes that they stand for. So the output reaches the input only at the end, and never overwrites
+    // a byte that was not read yet.
     unsafe { encode_raw(alphabet, start.add(gap), length, start, buffer.len()) };
     Some(())
 }
@@ -150,8 +151,8 @@ pub fn encode_in_place(alphabet: Alphabet, padded: bool, buffer: &mut [u8], leng
 #[inline(always)]
 pub fn decode(alphabet: Alphabet, input: &[u8], output: &mut [u8]) -> Flaws {
     assert!(output.len() >= bytes_for(input.len()), "output too small");
-    // SAFETY: the input is readable for its length, the output is writable for the bytes that the input holds, and two
-    // borrows do not overlap.
+    // SAFETY: the input is readable for its length, and the output is writable for the bytes that the input holds. The
+    // input and the output are two borrows, so they do not overlap.
     unsafe { decode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr()) }
 }
 
@@ -190,9 +191,9 @@ pub(crate) fn text(symbols: &[u8]) -> &str {
 /// Runs the kernel for this CPU.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes. `target` is writable for `total` bytes, and `total` is the result of
-/// [`symbols_for`] for `length`, plus at most two. If the two ranges overlap, they meet the conditions in the module's
-/// documentation.
+/// `source` is readable for `length` bytes. `target` is writable for `total` bytes: the result of [`symbols_for`] for
+/// `length`, plus at most two bytes for `=`. If the source and the target overlap, they fulfill the conditions that the
+/// module's documentation states.
 #[inline(always)]
 unsafe fn encode_raw(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     // SAFETY: the caller promises what the kernels require, and `level` returns a level only if the CPU and the
@@ -210,13 +211,14 @@ unsafe fn encode_raw(alphabet: Alphabet, source: *const u8, length: usize, targe
     }
 }
 
-/// Writes the `=` after `symbols` symbols. Used by back ends that have no better way to write `=`.
+/// Writes `=` after the first `symbols` symbols, until `total` characters are written. Back ends use this function if
+/// they have no better way to write the `=`.
 ///
 /// # Safety
 /// `target` is writable for `total` bytes.
 #[inline(always)]
 unsafe fn fill_up(target: *mut u8, symbols: usize, total: usize) {
-    // The code does not fill a slice, because the compiler would turn the fill into a function call for at most two
+    // The bytes are not written by filling a slice: the compiler would turn this into a function call for at most two
     // bytes.
     if symbols < total {
         // SAFETY: inside `total`.
@@ -231,8 +233,9 @@ unsafe fn fill_up(target: *mut u8, symbols: usize, total: usize) {
 /// Runs the kernel for this CPU.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes, and `target` is writable for [`bytes_for`] `length` bytes. If the two
-/// ranges overlap, they meet the conditions in the module's documentation.
+/// `source` is readable for `length` bytes. `target` is writable for the bytes that these symbols hold: [`bytes_for`]
+/// of `length`. If the source and the target overlap, they fulfill the conditions that the module's documentation
+/// states.
 #[inline(always)]
 unsafe fn decode_raw(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
     // SAFETY: the caller promises what the kernels require, and `level` returns a level only if the CPU and the

@@ -13,9 +13,9 @@
 //! ```
 //!
 //! Writing is strict: the text has `\n` line ends and 64 columns, and nothing comes before or after the block. Reading
-//! accepts everything that the RFC requires of parsers: text before and after, `\r\n` and `\r`, lines of any length,
-//! white space in the body. If a block has headers inside, such as `Proc-Type: 4,ENCRYPTED` (from before PKCS#8) or
-//! `Comment: …`, reading fails with a separate error.
+//! accepts everything that the RFC requires of parsers: text before and after the block, line ends `\r\n` and `\r`,
+//! lines of any length, and white space in the body. If a block has headers inside, such as `Proc-Type: 4,ENCRYPTED`
+//! (from before PKCS#8) or `Comment: …`, reading fails with a separate error.
 //!
 //! What may leak: the length of everything, the label, the positions of line ends and white space, and whether the
 //! block was valid. Only the constant-time codec examines the body.
@@ -111,8 +111,8 @@ pub fn decode(text: &[u8]) -> Result<Document<'_>, Error> {
     documents(text).next().unwrap_or(Err(Error::Missing))
 }
 
-/// Reads all blocks of `text`, in order. After a bad block, the search continues at the place where the reading of this
-/// block stopped.
+/// Reads all blocks of `text`, in order. After a bad block, the search for the next block continues where the reading
+/// of the bad block stopped.
 #[must_use]
 pub fn documents(text: &[u8]) -> Documents<'_> {
     Documents { rest: text }
@@ -165,7 +165,7 @@ impl<'a> Documents<'a> {
             return None;
         }
         let (line, rest) = self.rest.split_at(imp::space::line_end(self.rest));
-        // `\r\n` is read as a line end and an empty line, and the empty line changes nothing.
+        // `\r\n` is read as two line ends with an empty line between them, and the empty line changes nothing.
         self.rest = rest.get(1..).unwrap_or_default();
         Some(line)
     }
@@ -202,8 +202,8 @@ fn has_headers(body: &[u8]) -> bool {
     body.iter().fold(Choice::FALSE, |found, byte| found | byte.ct_eq(&b':')).declassify()
 }
 
-/// Returns whether a line starts with certain words. The result of this comparison is public, and the function examines
-/// nothing else of the line.
+/// Returns whether a line begins with the text `words`. Whether the texts are equal becomes public, but the function
+/// examines nothing else of the line.
 fn starts_with(line: &[u8], words: &str) -> bool {
     line.get(..words.len()).is_some_and(|start| start.ct_eq(words.as_bytes()).declassify())
 }

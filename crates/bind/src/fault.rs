@@ -58,7 +58,7 @@ codes! {
     Truncated = 12, "the sealed data end too early";
     /// The input was changed after sealing.
     Tampered = 13, "the sealed data are damaged, or were changed after sealing";
-    /// The input asks for more memory or work than is allowed.
+    /// The input requires more memory or work than is allowed.
     Limit = 14, "the sealed data ask for more than is allowed";
     /// A signature is wrong or missing.
     Signature = 15, "a signature is wrong or missing";
@@ -126,13 +126,13 @@ impl Fault {
         Self { text: format!("{}: {}", shown(path), self.text), ..self }
     }
 
-    /// Makes the error of a reader, which may hold an error of the engine.
+    /// Returns the error of a reader; if `error` contains an error of the engine, returns the engine's error.
     #[must_use]
     pub fn of_reader(error: io::Error) -> Self {
         error.downcast::<Error>().unwrap_or_else(Error::Read).into()
     }
 
-    /// Makes the error of a writer, which may hold an error of the engine.
+    /// Returns the error of a writer; if `error` contains an error of the engine, returns the engine's error.
     #[must_use]
     pub fn of_writer(error: io::Error) -> Self {
         error.downcast::<Error>().unwrap_or_else(Error::Write).into()

@@ -88,7 +88,7 @@ struct PartPicture {
 }
 
 /// Returns the data of pictures. The pictures may be given in any order, and other programs may have rewritten them
-/// without loss. Any missing picture can be replaced by a spare picture.
+/// without loss. If pictures are missing, spare pictures (which contain redundant data) replace them.
 ///
 /// # Errors
 /// If a picture carries no data or is damaged, if the pictures are of several sets, or if too many pictures are
@@ -114,8 +114,8 @@ pub fn read_pictures(pictures: &[PathBuf], work: &Work<'_>) -> Result<Vec<u8>, F
         (None, _) => return Err(Fault::argument("there are no pictures")),
         (Some(_), false) => return Err(Fault::argument("the pictures belong to several sets")),
     };
-    // Each part has at most the length `room` of the longest found part, so a larger total length is a contradiction
-    // between labels.
+    // No part is longer than `room`, the length of the longest part, so if the total length is larger than all parts
+    // together, the labels contradict each other.
     if set.total() > u64::from(set.count()).saturating_mul(room) {
         return Err(Fault::new(Code::Tampered, "the labels of the pictures contradict each other"));
     }
@@ -209,7 +209,7 @@ mod tests {
     impl ReadAt for Given<'_> {
         fn read_at(&self, buffer: &mut [u8], position: u64) -> std::io::Result<usize> {
             let rest = &self.0[position as usize..];
-            // Returns pieces that are shorter than requested.
+            // Returns fewer bytes than the caller requested.
             let read = rest.len().min(buffer.len()).min(1000);
             buffer[..read].copy_from_slice(&rest[..read]);
             Ok(read)

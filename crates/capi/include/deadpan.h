@@ -3,8 +3,8 @@
  *
  * Every function returns a code: DP_OK (0), or a code for the kind of error. Functions write their results through
  * pointers. Most functions have a last parameter `error`, which is NULL or points to a variable for the error handle.
- * The error has a text that names the file or key. Free the error with dp_error_free. On success, the function sets
- * this variable to NULL.
+ * The error has a text that states the name of the file or key. Free the error with dp_error_free. On success, the
+ * function sets this variable to NULL.
  *
  *     dp_private_key *key = NULL;
  *     dp_error *error = NULL;
@@ -176,11 +176,12 @@ int32_t dp_opening_add_key(const dp_opening *opening, const dp_private_key *key,
 int32_t dp_opening_add_passphrase(const dp_opening *opening, const dp_passphrase *passphrase, dp_error **error);
 int32_t dp_opening_add_session(const dp_opening *opening, const dp_session *session, dp_error **error);
 /*
- * Limits the memory and work for trying the passphrases and sessions of the list, including those that are added later.
- * The limits are the memory in KiB, and the work as a number of passes over this memory. If the sealed data require
- * more than the limits, opening fails with DP_ERR_COSTLY before any work is done. A server that opens data of other
- * people needs a low limit. Without a call of this function, 2.5 GiB and 3 passes are allowed. Data that this library
- * seals require 256 MiB and 3 passes. A session always opens data that require no more than its own hash.
+ * Limits the memory and work for trying the passphrases and sessions of the list, including passphrases and sessions
+ * that are added later. The limits are the memory in KiB, and the work as a number of passes over this memory. If the
+ * sealed data require more than the limits, opening fails with DP_ERR_COSTLY before any work is done. A server that
+ * opens data of other people needs a low limit. Without a call of this function, 2.5 GiB and 3 passes are allowed. Data
+ * that this library seals require 256 MiB and 3 passes. A session always opens data that require at most as much memory
+ * and work as the session's own hash.
  */
 int32_t dp_opening_max_cost(const dp_opening *opening, uint32_t memory, uint32_t passes, dp_error **error);
 int32_t dp_opening_free(dp_opening *opening);

@@ -16,7 +16,7 @@ pub(crate) struct Watch {
     pub(crate) threads: AtomicUsize,
     pub(crate) stop: AtomicBool,
     pub(crate) done: AtomicU64,
-    /// Whether the callback asked to stop the current work.
+    /// Whether the callback has requested that the current work stops.
     enough: AtomicBool,
     callback: Mutex<Option<Arc<Mutex<Callback>>>>,
 }

@@ -69,7 +69,7 @@ enum Command {
     Man(man::Man),
 }
 
-/// A function that takes a command with only its name, and adds the arguments and the help.
+/// A function that adds the arguments and the help to a command that has only a name.
 type Maker = fn(clap::Command) -> clap::Command;
 
 /// The commands by name. The program builds only the command that is called, since building all commands takes longer
@@ -143,8 +143,8 @@ impl CommandLine {
     }
 }
 
-/// Parses the command line. The first word is the program's name. Ends the program after printing help, or after most
-/// of the errors that clap reports.
+/// Parses the command line. The first word is the program's name. Ends the program after printing help, and after most
+/// of the errors that clap finds.
 pub fn parse(words: Vec<OsString>) -> Result<CommandLine, Failure> {
     let mut command = called(&words);
     option::refuse_attached(&command, &words)?;

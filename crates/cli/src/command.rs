@@ -1,4 +1,4 @@
-//! The commands of `deadpan`. Each command has its own file or folder.
+//! The commands of `deadpan`. The source code of each command is a separate file or folder.
 
 pub mod cluster;
 pub mod completions;

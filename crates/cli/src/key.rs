@@ -1,4 +1,4 @@
-//! Keys, passphrases and their owners. With these keys and passphrases, commands open, seal and sign files.
+//! Keys, passphrases and their owners. The keys and passphrases with which commands open, seal and sign files.
 
 pub mod exposed;
 pub mod home;

@@ -36,7 +36,8 @@ fn times_that_scatter_are_inconclusive() {
     }
     assert_eq!((code, &found["outcome"], &found["margin"]), (20, &"inconclusive".into(), &0.01.into()), "{text}");
     let further = found["further_rounds"].as_u64().unwrap();
-    // For a clear outcome, the ends of the interval must come as close to the estimate as the border of the margin is.
+    // The outcome is clear only if the ends of the interval are closer to the estimate than the border of the margin
+    // is.
     let [lower, estimate, upper] = ["lower", "estimate", "upper"].map(|name| bound(name).ln());
     let (away, margin) = (estimate.abs(), 1.01_f64.ln());
     let reach = (upper - estimate).max(estimate - lower);

@@ -17,7 +17,7 @@ pub trait CtAssign {
     fn ct_swap(&mut self, other: &mut Self, choice: Choice);
 
     /// Implements `ct_assign` for slices of this type. Both slices have the same length. Integers override this method
-    /// with faster code. If `KNOWN` is set, the compiler knows the length and makes even faster code.
+    /// with faster code. If `KNOWN` is set, the compiler knows the length of the slices and makes even faster code.
     #[doc(hidden)]
     #[inline]
     fn ct_assign_slice<const KNOWN: bool>(target: &mut [Self], source: &[Self], choice: Choice)
@@ -30,7 +30,7 @@ pub trait CtAssign {
     }
 
     /// Implements `ct_swap` for slices of this type. Both slices have the same length. Integers override this method
-    /// with faster code. If `KNOWN` is set, the compiler knows the length and makes even faster code.
+    /// with faster code. If `KNOWN` is set, the compiler knows the length of the slices and makes even faster code.
     #[doc(hidden)]
     #[inline]
     fn ct_swap_slice<const KNOWN: bool>(left: &mut [Self], right: &mut [Self], choice: Choice)

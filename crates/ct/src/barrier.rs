@@ -1,7 +1,7 @@
 //! Optimization barriers. A barrier returns its argument, but the compiler cannot know the value of the result.
 //!
-//! On most targets, a barrier is an empty assembly statement on a register, which costs no instruction. Targets without
-//! stable inline assembly use `black_box`, which costs a store and a load.
+//! On most targets, a barrier is an empty assembly statement that has a register as its operand, and costs no
+//! instruction. Targets without stable inline assembly use `black_box`, which costs a store and a load.
 
 pub(crate) use tier::{hide, keep};
 
@@ -27,13 +27,15 @@ cfg_select! {
             #[must_use]
             pub(crate) fn hide(mask: usize) -> usize {
                 let mut mask = mask;
-                // SAFETY: the statement is empty, because the operand is in a comment. So the statement reads and
-                // writes only its own register, and does not change the flags or the stack, as the options promise.
+                // SAFETY: the statement is empty, because its only operand is inside an assembly comment. So the
+                // statement reads and writes only its own register, and does not change the flags or the stack, as the
+                // options promise.
                 unsafe { asm!("/* {0} */", inout(reg) mask, options(pure, nomem, nostack, preserves_flags)) };
                 mask
             }
 
-            /// Tells the compiler that the memory at `address` is read here, so that earlier writes to it are kept.
+            /// Tells the compiler that the memory at `address` is read here, so that it does not remove earlier writes
+            /// to this memory.
             #[inline(always)]
             pub(crate) fn keep(address: *mut u8) {
                 // SAFETY: the statement is empty. Without `nomem`, the compiler must assume that the statement reads
@@ -53,7 +55,8 @@ cfg_select! {
                 black_box(mask)
             }
 
-            /// Tells the compiler that the memory at `address` is read here, so that earlier writes to it are kept.
+            /// Tells the compiler that the memory at `address` is read here, so that it does not remove earlier writes
+            /// to this memory.
             #[inline(always)]
             pub(crate) fn keep(address: *mut u8) {
                 black_box(address);

@@ -36,8 +36,8 @@ impl Choice {
         Self::from_bit(u8::from(condition))
     }
 
-    /// Makes a choice from the mask of a comparison in this crate. The compiler knows nothing about the value of the
-    /// mask.
+    /// Makes a choice from a mask that a comparison in this crate computed. The compiler knows nothing about the value
+    /// of the mask.
     #[inline(always)]
     pub(crate) fn from_mask(mask: usize) -> Self {
         Self(mask)
@@ -65,8 +65,8 @@ impl Choice {
         self.0.cast_signed()
     }
 
-    /// Makes the condition public. After this call, the program may branch on the result, and an observer may learn the
-    /// result.
+    /// Makes the condition public. After this call, the program may branch on the condition, and an observer may learn
+    /// whether it is true.
     #[inline(always)]
     #[must_use]
     pub fn declassify(self) -> bool {

@@ -1,5 +1,5 @@
-//! The CPU's instruction sets, as ordered levels. The lowest level is portable code. The code detects the level only
-//! once.
+//! The CPU's instruction sets, as levels from the lowest to the highest. The lowest level is portable code. The code
+//! detects the level only once.
 //!
 //! In the test configuration (`--cfg deadpan_test`) the environment variable `DEADPAN_CPU` lowers the level to
 //! `portable`, `sse2`, `ssse3`, `avx2` or `avx512`, so that tests can run every back end. Release builds ignore this
@@ -20,8 +20,8 @@ pub enum Level {
     Ssse3,
     /// 32-byte vectors.
     Avx2,
-    /// 64-byte vectors with masks and full byte permutations (F, BW, VL, VBMI, VBMI2; BMI2, POPCNT). Ice Lake, Zen 4
-    /// and later CPUs support this level.
+    /// 64-byte vectors with masks and permutations of single bytes (AVX-512 F, BW, VL, VBMI, VBMI2, and also BMI2,
+    /// POPCNT). Ice Lake, Zen 4 and later CPUs support this level.
     Avx512,
 }
 
@@ -47,7 +47,7 @@ impl Level {
 #[must_use]
 pub fn level() -> Level {
     let known = KNOWN.load(Ordering::Relaxed);
-    // The code checks the usual case separately, so that this case costs one comparison and no jump table.
+    // The code checks for AVX-512 separately, so that this usual case costs one comparison and no jump table.
     if known == Level::Avx512 as u8 {
         return Level::Avx512;
     }

@@ -2,9 +2,9 @@
 //! code.
 //!
 //! The code for short slices is inlined, so that the compiler can unroll the loop for a known length into a few
-//! instructions. For long slices, the code takes one predictable jump on the CPU level. The module `portable` contains
-//! the arithmetic, which is also compiled for wider registers. AVX-512 has separate code, because it replaces the code
-//! for the tail by masked loads.
+//! instructions. For long slices, the code chooses the instructions for the CPU by one predictable jump. The module
+//! `portable` contains the arithmetic, which is also compiled for wider registers. AVX-512 has separate code, because
+//! it replaces the code for the tail by masked loads.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx2;
@@ -26,8 +26,8 @@ use self::sse2 as baseline;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use crate::cpu::{Level, level};
 
-/// The greatest length for which the inlined code for every CPU is used. For slices of at most this length, a call and
-/// a check of the CPU level cost more time than wider registers save.
+/// Slices of at most this length are processed by inlined code that runs on every CPU. For slices of at most this
+/// length, a call and a check of the CPU level cost more time than wider registers save.
 const SHORT: usize = 256;
 
 /// Types that consist of integers.

@@ -3,7 +3,8 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
-// The variable for the CPU level and the marks for Valgrind need `std`, and exist only in the test configuration.
+// The environment variable for the CPU level and the requests to Valgrind need `std`, and exist only in the test
+// configuration.
 #[cfg(any(test, deadpan_test))]
 extern crate std;
 

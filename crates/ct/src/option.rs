@@ -7,8 +7,8 @@ use crate::{Choice, CtAssign, CtEq, CtSelect};
 /// An optional value like `Option`. The option always holds a value, and a [`Choice`] states whether the value is
 /// valid.
 ///
-/// A value that is not valid can be any value. Closures for [`map`](CtOption::map) and [`and_then`](CtOption::and_then)
-/// always run, and must not panic or branch on their arguments.
+/// If the value is not valid, its contents are arbitrary. Closures for [`map`](CtOption::map) and
+/// [`and_then`](CtOption::and_then) always run, and must not panic or branch on their arguments.
 #[derive(Clone, Copy)]
 #[must_use = "whether the value counts has not been checked"]
 pub struct CtOption<T> {

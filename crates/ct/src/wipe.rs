@@ -2,7 +2,7 @@
 //!
 //! An ordinary `fill` writes the zeros, and the compiler turns it into the fastest code for the target. Then an empty
 //! assembly statement takes the address, so that the compiler must assume that the statement reads the zeros. Volatile
-//! writes, which are the usual way, write byte by byte.
+//! writes, the usual method, write one byte at a time.
 
 use core::fmt;
 use core::ops::{Deref, DerefMut};

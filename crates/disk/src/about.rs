@@ -146,8 +146,7 @@ impl About {
         [rustix::process::geteuid().as_raw(), 0].contains(&self.owner) || self.is_system_device
     }
 
-    /// Whether other users can make names in this folder, and only the owner of a name can remove the name, as in
-    /// `/tmp`.
+    /// Whether other users can make names in this folder, but each name can be removed only by its owner, as in `/tmp`.
     #[must_use]
     pub fn is_open_to_others(&self) -> bool {
         self.mode & 0o1000 != 0 && self.mode & 0o022 != 0

@@ -44,8 +44,8 @@ pub fn on_first(hook: fn()) {
     let _ = ON_FIRST.set(hook);
 }
 
-/// Sets a function that receives the paths of drafts that killed runs left and that were then removed. Only the first
-/// call counts.
+/// Sets a function that is called after drafts of killed runs were removed, with the paths of these drafts. Only the
+/// first call counts.
 pub fn on_swept(hook: fn(&[PathBuf])) {
     let _ = ON_SWEPT.set(hook);
 }
@@ -63,7 +63,7 @@ fn prepare() {
 }
 
 /// A registered cleanup. Dropping the guard of [`guard`] runs the cleanup. Dropping the guard of [`notice`] only
-/// removes the registered function.
+/// removes the registered function, and does not call it.
 #[must_use]
 #[derive(Debug)]
 pub struct Guard {
@@ -89,7 +89,7 @@ pub fn is_ending() -> bool {
     ENDING.load(Ordering::Relaxed)
 }
 
-/// Fails if the process is ending. A file that is made while the cleanups run is not removed.
+/// Fails if the process is ending. The cleanups are already running, so a file that is made now would not be removed.
 pub(crate) fn check() -> io::Result<()> {
     if is_ending() { Err(io::Error::other("the program ends")) } else { Ok(()) }
 }
@@ -173,8 +173,8 @@ impl Held {
     }
 }
 
-/// Runs all cleanups. After this call, no new file or folder is made. While the caller keeps the returned value, no
-/// output can get its final name, so keep this value until the process ends.
+/// Runs all cleanups. After this call, no new file or folder is made. Keep the returned value until the process ends:
+/// while it exists, no output can get its final name.
 pub fn run() -> Held {
     ENDING.store(true, Ordering::Relaxed);
     let mut held = Held(pending());
@@ -182,8 +182,8 @@ pub fn run() -> Held {
     held
 }
 
-/// Runs all cleanups, for a caller that cannot wait for the end of the process. After this call, no new file or folder
-/// is made.
+/// Runs all cleanups, for a caller that continues to run after this call, such as a library whose interpreter exits.
+/// After this call, no new file or folder is made.
 pub fn close() {
     let mut held = run();
     held.0.all.clear();

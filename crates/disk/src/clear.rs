@@ -1,5 +1,5 @@
-//! Removes a folder and its contents through handles, even if the modes of its folders forbid access. Does not remove
-//! file systems that are mounted in the folder.
+//! Removes a folder and its contents through open handles, even if the modes of the folders forbid access. If another
+//! file system is mounted in the folder, does not remove that file system.
 
 use std::ffi::{CString, OsStr};
 
@@ -27,8 +27,8 @@ pub fn clear(parent: &Folder, name: &OsStr) -> bool {
         let progress = empty(&top);
         match parent.remove_folder(name) {
             Ok(()) | Err(Errno::NOENT) => return true,
-            // Folders that were moved to the top folder, or names that another thread added, remain for the next
-            // attempt.
+            // After this attempt, there may still be folders that were moved into the top folder, or names that another
+            // thread added: the next attempt removes them.
             Err(_) if progress => {}
             Err(_) => return false,
         }
@@ -64,7 +64,7 @@ fn empty(top: &Folder) -> bool {
     while let Some(level) = levels.last_mut() {
         let Some(entry) = level.entries.next() else {
             let done = levels.pop();
-            // If names were added to the folder meanwhile, the next pass from the top folder finds them.
+            // Names that are added to the folder meanwhile are found by the next pass, which begins at the top folder.
             if let (Some(done), Some(above)) = (done, levels.last()) {
                 progress |= above.folder.remove_folder(&*done.name).is_ok();
             }
@@ -75,8 +75,8 @@ fn empty(top: &Folder) -> bool {
         if is_dots(name) {
             continue;
         }
-        // Most systems report whether a name is a folder; if the report is missing or wrong, one more system call is
-        // needed.
+        // Most systems report whether a name belongs to a folder. If the report is missing or wrong, one more system
+        // call is needed.
         if kind != FileType::Directory {
             match unlinkat(level.folder.borrowed(), name, AtFlags::empty()) {
                 Err(Errno::ISDIR | Errno::PERM) => {}

@@ -7,7 +7,7 @@ use rustix::fs::copy_file_range;
 use rustix::io::Errno;
 
 /// Copies up to `length` bytes between two files, and returns the number of copied bytes. Returns `None` if the system
-/// cannot copy between these files; then the caller must copy.
+/// cannot copy between these files; then the caller must read and write the bytes itself.
 ///
 /// # Errors
 /// The system's errors.

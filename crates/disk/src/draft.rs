@@ -53,7 +53,7 @@ pub enum Replace {
     Nothing,
     /// Any file or link of this name.
     Any,
-    /// Only the file with this id, which the caller has read.
+    /// Only the file with this id: the caller has read this file.
     Only(FileId),
 }
 
@@ -68,13 +68,13 @@ impl Replace {
 /// Options for giving an output its name.
 ///
 /// A new file replaces an old file only after the contents of the new file are on the disk. So after a crash, the name
-/// belongs to the complete old file or to the complete new file.
+/// belongs either to the old file or to the new file, and that file is complete.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Landing {
     /// The file that the output may replace.
     pub replace: Replace,
-    /// Whether the output and its name are on the disk when `land` returns. An output that replaces a file is on the
-    /// disk even without this option, except for a draft of [`Draft::one_of_many_in`].
+    /// Whether the output and its name are on the disk when `land` returns. If the output replaces a file, it is on the
+    /// disk even without this option, except if [`Draft::one_of_many_in`] made the draft.
     pub sync: bool,
 }
 
@@ -190,7 +190,7 @@ impl Draft {
     ///
     /// # Errors
     /// [`Error::Exists`] if the name is taken and may not be replaced. [`Error::Changed`] if only a certain file may be
-    /// replaced, but the name belongs to a different file. Otherwise, the system's error, with the `Step` that failed.
+    /// replaced, but another file has the name. Otherwise, the system's error, with the `Step` that failed.
     pub fn land(self, attributes: Attributes, landing: Landing) -> Result<(), Error> {
         self.dress(attributes)?;
         self.land_dressed(landing)
@@ -262,7 +262,7 @@ impl Draft {
     }
 
     /// Replaces the file with this id, but not a different file that has received the name in the meantime. The two
-    /// names are swapped. If the replaced file turns out to have another id, swaps the two names back.
+    /// names are swapped. If it turns out after the swap that the old file has another id, swaps the two names back.
     fn replace_only(mut self, id: FileId) -> Result<(), Error> {
         let named = self.prepare_to_replace()?;
         let (folder, name) = (&self.folder, &self.name);
@@ -278,7 +278,8 @@ impl Draft {
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Err(Error::Changed),
             Err(error) => Err(of_link(error)),
         })
-        // Dropping `named` removes the file that now has the temporary name: the old file, or the draft.
+        // When `named` is dropped, the file with the temporary name is removed: this is now either the old file or the
+        // draft.
     }
 
     /// Writes the contents to the disk, and gives the draft a temporary name if it has no name.
@@ -293,8 +294,8 @@ impl Draft {
         self.name_draft(&self.name.clone())
     }
 
-    /// Gives a file without a name a temporary name, in the form for drafts of `name`. Files with temporary names are
-    /// locked.
+    /// Gives a nameless file a temporary name, in the form that drafts of the output `name` have. The file is locked
+    /// before it gets a temporary name.
     pub(crate) fn name_draft(&self, name: &OsStr) -> Result<Named, Error> {
         let _ = self.file.lock_now();
         let make = |temporary: &OsStr| Ok(self.folder.link_nameless(&self.file, temporary)?);
@@ -318,7 +319,7 @@ pub(crate) fn is_linkable() -> bool {
     cfg!(target_os = "linux") && *MOUNTED.get_or_init(|| Path::new("/proc/self/fd").exists())
 }
 
-/// Makes a file with a temporary name. The file is locked, and the lock shows other runs that the file is in use.
+/// Makes a file with a temporary name. The file is locked: other runs see from the lock that the file is in use.
 fn named_in(folder: &Folder, name: &OsStr) -> Result<(File, Named), Error> {
     for _ in 0..64 {
         let (file, named) = match Named::make(folder, name, |temporary| folder.create(temporary)) {

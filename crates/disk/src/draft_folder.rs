@@ -24,8 +24,8 @@ use crate::handle::{Handle, Locked};
 use crate::names;
 use crate::sweep::sweep;
 
-/// The maximum number of temporary names that are tried. An attempt can fail, because until the new folder is locked,
-/// another run can mistake it for a draft of a killed run and remove it.
+/// The maximum number of temporary names that are tried. Another run can mistake a new folder that is not locked yet
+/// for a draft of a killed run, and remove it. Then this run tries again.
 const TRIES: usize = 64;
 
 /// A folder that is not complete yet.
@@ -140,15 +140,15 @@ impl DraftFolder {
 }
 
 impl Folder {
-    /// Whether only this user may use this folder; every draft has this property.
+    /// Whether the folder belongs to this user and nobody else may use it: this is true for every draft.
     pub(crate) fn is_draft(&self) -> io::Result<bool> {
         let about = self.about()?;
         Ok(about.owner == geteuid().as_raw() && about.mode & 0o777 == 0o700)
     }
 }
 
-/// Opens and locks the new folder `name`. The lock shows other runs that the folder is in use. Returns `None` if
-/// another run is removing the folder or has removed it.
+/// Opens and locks the new folder `name`. The folder is locked: other runs see from the lock that the folder is in use.
+/// Returns `None` if another run is removing the folder or has removed it.
 fn lock(parent: &Folder, name: &OsStr) -> io::Result<Option<Folder>> {
     let folder = match parent.enter(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -156,7 +156,7 @@ fn lock(parent: &Folder, name: &OsStr) -> io::Result<Option<Folder>> {
     };
     match folder.lock_now() {
         Ok(Locked::ByOthers) => Ok(None),
-        // If the file system has no locks, no run removes drafts.
+        // If the file system has no locks, no run removes drafts, so the folder is safe without a lock.
         _ => Ok(parent.has(name, &folder).then_some(folder)),
     }
 }

@@ -62,7 +62,7 @@ pub enum Unkept {
     /// The group, by number.
     #[error("its group (number {0})")]
     Group(u32),
-    /// Rights, as bits of the mode, that would have another meaning for the new owner or group.
+    /// Rights, as bits of the mode. With the new owner or group, these bits would give the rights to other users.
     #[error("rights (mode {0:03o})")]
     Rights(u32),
     /// The access control list.

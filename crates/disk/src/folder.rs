@@ -23,19 +23,22 @@ use crate::names;
 
 /// The flags for opening a folder.
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// The flags for opening a folder only to use names in the folder. These flags do not need the right to list the names.
+/// The flags for opening a folder whose names are used but not listed. These flags do not need the right to list the
+/// names.
 #[cfg(target_os = "linux")]
 const NAMES: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// The flags for opening a file without waiting for the writer of a pipe and without following a link.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// A folder is not accepted as new if its last change is longer ago than this time, which allows for wrong clocks.
+/// If the last change of a folder is longer ago than this time, the folder is not new. The time allows for wrong
+/// clocks.
 const RECENT: Duration = Duration::from_secs(10);
 
 /// An open folder.
 ///
-/// Names are looked up in this folder, even if the path by which the folder was found leads elsewhere later. A name is
-/// a single component. A function follows a link only if its description says so.
+/// The functions look up names in the open folder, even if the path by which the folder was found later leads to
+/// another folder. A name is a single component. Each function whose description does not mention links follows no
+/// link.
 #[derive(Clone, Debug)]
 pub struct Folder {
     handle: Arc<OwnedFd>,
@@ -91,7 +94,7 @@ impl Folder {
         self.handle.as_fd()
     }
 
-    /// Gives the folder another path in messages.
+    /// Sets another path that messages show for the folder.
     #[must_use]
     pub fn named(self, path: &Path) -> Self {
         Self { trail: Arc::new(Trail { above: None, path: path.into() }), ..self }
@@ -234,8 +237,8 @@ impl Folder {
         }
     }
 
-    /// Whether this folder describes processes, as in `/proc`. Links in a folder that describes processes lead to open
-    /// files, even if the text of a link is not the path of its file.
+    /// Whether this folder describes processes, as in `/proc`. In such a folder, a link leads to an open file, even if
+    /// the text of the link is not the path of this file.
     #[cfg(target_os = "linux")]
     pub(crate) fn is_of_processes(&self) -> bool {
         rustix::fs::fstatfs(&self.handle).is_ok_and(|system| system.f_type == rustix::fs::PROC_SUPER_MAGIC)
@@ -292,7 +295,8 @@ impl Folder {
         if made.is_empty_own()? { Ok(made) } else { Err(Exchanged.into()) }
     }
 
-    /// Works as [`make_and_enter`](Self::make_and_enter), but other threads may use the folder as soon as it exists.
+    /// Makes and opens a folder as [`make_and_enter`](Self::make_and_enter) does, but other threads may use the folder
+    /// as soon as it exists.
     pub(crate) fn make_and_share(&self, name: &OsStr, mode: u32) -> io::Result<Self> {
         self.make(name, mode)?;
         let made = self.enter(name)?;
@@ -302,7 +306,7 @@ impl Folder {
         if is_new { Ok(made) } else { Err(Exchanged.into()) }
     }
 
-    /// Whether this folder is empty and belongs to no other user.
+    /// Whether this folder is empty, and belongs to this user or to root.
     pub(crate) fn is_empty_own(&self) -> io::Result<bool> {
         Ok(self.about()?.is_trusted() && self.entries()?.next().is_none())
     }
@@ -330,7 +334,7 @@ impl Folder {
         Ok((file.into(), about))
     }
 
-    /// Systems return different errors for a link, so the errors are mapped to one error.
+    /// If the name belongs to a link, systems return different errors, so all of them are mapped to `NOTDIR`.
     fn open_unfollowed(&self, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
         openat(&self.handle, single(name)?, flags, Mode::empty()).map_err(|error| match error {
             Errno::LOOP => Errno::NOTDIR,
@@ -486,7 +490,8 @@ impl Folder {
                 let name = OsString::from_vec(entry.file_name().to_bytes().to_vec());
                 Some(Ok((name, FileKind::from_type(entry.file_type()))))
             }
-            // If the user may not read the folder, its handle cannot list names.
+            // If the user may not list the folder, it was opened only to use names in it, and the system returns `BADF`
+            // for this handle.
             Err(Errno::BADF) => Some(Err(Errno::ACCESS.into())),
             Err(error) => Some(Err(error.into())),
         };
@@ -503,8 +508,8 @@ impl Folder {
     /// The system's errors.
     pub fn sync(&self) -> io::Result<()> {
         match fsync(&self.handle) {
-            // If the user may not read the folder, `fsync` fails for its handle. But `syncfs` works with the handle of
-            // any file in the folder.
+            // If the user may not list the folder, it was opened only to use names in it, and `fsync` fails for this
+            // handle. But `syncfs` works with the handle of any file in the folder.
             #[cfg(target_os = "linux")]
             Err(Errno::BADF) => match self.create_nameless()? {
                 Some(file) => Ok(rustix::fs::syncfs(&file)?),
@@ -528,8 +533,8 @@ impl Folder {
         }
     }
 
-    /// Gives the owner of the folder `name` all permissions for that folder, even if the owner may not read it, and
-    /// returns the mode before the change. The mode is set through a handle, because another folder may have the name
+    /// Gives the owner of the folder `name` all permissions for that folder, even if the owner may not read it. Returns
+    /// the mode that the folder had before. The mode is set through a handle, because another folder may have the name
     /// by now.
     ///
     /// # Errors
@@ -542,7 +547,7 @@ impl Folder {
         Ok(mode)
     }
 
-    /// Always fails, because this system cannot open a folder that its owner may not read.
+    /// Always fails, because only Linux can open a folder that its owner may not read.
     ///
     /// # Errors
     /// Always.
@@ -569,7 +574,7 @@ impl Folder {
     }
 }
 
-/// Opens a folder, and follows links. If the user may not read the folder, opens it only to use names in it.
+/// Opens a folder, and follows links. If the user may not list the folder, opens the folder only to use names in it.
 fn open_followed(at: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
     match openat(&at, path, FOLDER, Mode::empty()) {
         #[cfg(target_os = "linux")]
@@ -607,8 +612,8 @@ pub(crate) fn name_of(path: &Path) -> Option<&OsStr> {
     path.file_name().filter(|_| !bytes.ends_with(b"/") && !bytes.ends_with(b"/."))
 }
 
-/// Returns the path without slashes at its end. For a path with a slash at its end, the system follows a link at the
-/// last name.
+/// Returns the path without slashes at its end. If a path ends with a slash and its last name belongs to a link, the
+/// system would follow the link.
 #[must_use]
 pub fn trimmed(path: &Path) -> PathBuf {
     path.components().collect()
@@ -618,7 +623,7 @@ pub fn trimmed(path: &Path) -> PathBuf {
 /// from the found folder to the wanted folder.
 ///
 /// # Errors
-/// The errors of `find`, except [`io::ErrorKind::NotFound`].
+/// The errors of the function `find`. [`io::ErrorKind::NotFound`] is returned only if no folder above exists either.
 pub fn nearest<T>(path: &Path, mut find: impl FnMut(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     for above in path.ancestors() {
         match find(if above.as_os_str().is_empty() { Path::new(".") } else { above }) {

@@ -1,4 +1,4 @@
-//! Open files and folders, and the attributes that files and folders have.
+//! Open files and folders, with functions that read and set their attributes.
 
 use std::fs::File;
 use std::io;
@@ -92,7 +92,7 @@ pub trait Handle: sealed::Sealed {
         };
         let mut found = Vec::new();
         for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-            // The system limits values to this size.
+            // The system allows no value that is longer than this.
             let mut value = vec![0; 64 << 10];
             match fgetxattr(self.descriptor(), name, value.as_mut_slice()) {
                 Ok(length) => value.truncate(length),
@@ -122,7 +122,8 @@ pub trait Handle: sealed::Sealed {
     /// Whether the file has an access control list. If the file has a list, the group bits of the file's mode are the
     /// mask of the list.
     fn has_access_list(&self) -> bool {
-        // Every access control list is longer than this buffer, so the system returns `RANGE` if there is a list.
+        // Every access control list is longer than this buffer, so if there is a list, the system returns the error
+        // `RANGE`.
         let mut start = [0; 1];
         cfg!(target_os = "linux") && fgetxattr(self.descriptor(), ACCESS_LIST, &mut start) == Err(Errno::RANGE)
     }

@@ -6,8 +6,8 @@ use std::io;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 
-/// Returns where the next part with data begins and ends, at or after `position`. Returns `None` if no more data
-/// follow.
+/// Finds the first part with data at or after `position`, and returns the offsets of its beginning and its end. Returns
+/// `None` if no more data follow.
 ///
 /// # Errors
 /// If the file system cannot report holes, or the disk fails.

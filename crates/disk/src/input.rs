@@ -15,7 +15,7 @@ use crate::way::{Planted, Way};
 /// Options for opening an input.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenMode {
-    /// Whether the caller writes to the file too.
+    /// Whether the file is opened for writing too.
     pub write: bool,
     /// Whether opening a pipe waits for the pipe's writer.
     pub wait: bool,
@@ -45,8 +45,9 @@ impl Spot {
 
 /// An open input.
 ///
-/// Outputs in the folder of the input are made through the folder handle that was opened together with the input. So
-/// nobody can exchange these folders between reading and writing.
+/// If the folder of an output is also the folder of the input, the output is made through the folder handle that was
+/// opened together with the input. So nobody can put another folder in the place of this folder between reading and
+/// writing.
 #[derive(Debug)]
 pub struct Input {
     /// The file.
@@ -60,19 +61,22 @@ pub struct Input {
 /// Where an input was found.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// The folder and the name in the input's path. `None` if the path does not end with a name, for example `..`.
+    /// The folder and the name as the path of the input gives them. `None` if the path does not end with a name, for
+    /// example `..`.
     pub named: Option<Spot>,
-    /// The folder and the name of the file itself. Differs from `named` only if the name belongs to a link. `None` if
-    /// the link has no real path (as in `/dev/fd`), or if the name was replaced while the file was opened.
+    /// The real folder and name of the file, after links are followed. This place differs from `named` only if the name
+    /// in the path belongs to a link. `None` if the text of the link is not a path (as in `/dev/fd`), or if another
+    /// file got the name while this file was opened.
     pub real: Option<Spot>,
     /// Whether the name belongs to a link.
     pub is_link: bool,
-    /// The first link of another user on the path to the file.
+    /// The first link on the path to the file that belongs to another user.
     pub link: Option<Planted>,
 }
 
 impl Found {
-    /// Returns the open folder of the input, if `path` is the path of that folder in the same form as the input's path.
+    /// If `path` is the path of the input's folder, written in the same form as in the input's path, returns this open
+    /// folder.
     #[must_use]
     pub fn folder_beside(&self, path: &Path) -> Option<&Folder> {
         self.named.as_ref().map(|named| &named.folder).filter(|folder| folder.path() == parent(path))
@@ -108,14 +112,14 @@ impl Input {
         }
     }
 
-    /// Opens the file with this name in the folder where `way` ends, and follows links.
+    /// Opens the file with this name in the last folder of `way`, and follows links.
     fn at(mut way: Way, name: &OsStr, mode: OpenMode) -> io::Result<Self> {
         let named = Spot { folder: way.folder().clone(), name: name.to_owned() };
         let access = if mode.write { OFlags::RDWR } else { OFlags::RDONLY };
         let file = named.folder.open_followed(name, access, mode.wait)?;
         let about = About::of_file(&file)?;
-        // The caller checks whether a pipe has data before it reads from the pipe. For a device, the read call itself
-        // must wait for data, so `NONBLOCK` is removed.
+        // The caller checks whether a pipe has data before it reads from the pipe. For a device, reading must itself
+        // wait for data, so the flag `NONBLOCK` is removed.
         if !matches!(about.kind, FileKind::File | FileKind::Folder | FileKind::Fifo) {
             fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
         }

@@ -11,8 +11,8 @@ use crate::handle::{ACCESS_LIST, Handle};
 /// Gives the new file the properties of the old file. A user without access to the old file gets no access to the new
 /// file.
 ///
-/// If `lossy` is set, omits properties that cannot be kept, and rights that would have another meaning without these
-/// properties. Returns the omitted properties.
+/// If `lossy` is set, omits properties that cannot be kept, and also omits rights that would have another meaning
+/// without these properties. Returns the omitted properties.
 ///
 /// # Errors
 /// [`Error::Unkept`] if a property cannot be kept and `lossy` is not set; otherwise the system's error, with the `Step`
@@ -63,7 +63,7 @@ pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
     new.set_mode(mode).map_err(Error::dress)?;
     for (name, value) in &attributes {
         // System attributes are not copied, because the new file gets its own from its folder. Attributes that grant
-        // rights are not copied to data files.
+        // rights, such as capabilities, are not copied, because the new file contains only data.
         if name.starts_with(b"user.") && new.set_attribute(name, value).is_err() {
             lose(Unkept::Attribute(String::from_utf8_lossy(name).into_owned()))?;
         }
@@ -73,7 +73,7 @@ pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
 }
 
 /// Gives the new file the owner and the group of the old file, if the system allows it. Returns the properties of the
-/// new file.
+/// new file after this change.
 fn keep_owner(new: &File, old: &About) -> io::Result<About> {
     let now = About::of_file(new)?;
     if (now.owner, now.group) == (old.owner, old.group) {

@@ -12,10 +12,11 @@ const SUFFIX: &str = ".deadpan-part";
 /// dots, the random number and the suffix need 31 bytes.
 const LONGEST_STEM: usize = 200;
 
-/// The maximum number of bytes of a name before `.incomplete` and a number.
+/// An incomplete file gets a name that ends with `.incomplete` and perhaps a number: before this end, the name has at
+/// most this many bytes.
 const LONGEST_INCOMPLETE: usize = 240;
 
-/// Returns a name for a draft of `name`. The name is random, so that no other file has it.
+/// Returns a name for a draft of `name`. The name contains a random number, so that no other file has the same name.
 #[must_use]
 pub fn name(name: &OsStr) -> OsString {
     let random = RandomState::new().build_hasher().finish();
@@ -37,7 +38,7 @@ pub(crate) fn incomplete(name: &OsStr) -> impl Iterator<Item = OsString> + use<>
     })
 }
 
-/// Whether `found` is the name of a draft of `name`.
+/// Returns whether `found` has the form of a name for drafts of the output `name`.
 #[must_use]
 pub fn is_of(found: &OsStr, name: &OsStr) -> bool {
     found
@@ -47,7 +48,7 @@ pub fn is_of(found: &OsStr, name: &OsStr) -> bool {
         .is_some_and(is_random)
 }
 
-/// Whether `found` is the name of a draft of any file.
+/// Returns whether `found` has the form of a name for drafts of any output.
 #[must_use]
 pub fn is_of_any(found: &OsStr) -> bool {
     let inner = found.as_bytes().strip_prefix(b".").and_then(|rest| rest.strip_suffix(SUFFIX.as_bytes()));

@@ -1,8 +1,8 @@
-//! Files that get their names together: all files get their names, or no file gets its name.
+//! Gives several files their names together: either all of the files get their names, or none of them does.
 //!
 //! The process does not end while the files get their names. A file that is replaced keeps a temporary name until all
-//! new files have their names, so that it can be restored. SIGKILL is the exception: it can leave a part of the new
-//! files, and old files under temporary names.
+//! new files have their names, so that the old file can be restored. Only SIGKILL can leave some of the new files with
+//! their names, and old files with temporary names.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -39,8 +39,8 @@ pub struct Left {
 }
 
 /// Gives each file the name with which it is paired in `files`. The files and their names must be in the same folder.
-/// If one name cannot be given, or one file cannot be written, no file of the set gets its name, and no existing file
-/// is replaced.
+/// If a file cannot be written or cannot get its name, no file of the set gets its name, and no existing file is
+/// replaced.
 ///
 /// # Errors
 /// The first failure, and the names that could not be restored.
@@ -74,7 +74,7 @@ pub(crate) fn land_with(
         Ok(())
     })?;
     let to_sync = landing.sync || members.iter().any(|member| member.old.is_some());
-    // Dropping `members` removes the temporary names, which now belong to the replaced files.
+    // When `members` is dropped, the files with temporary names are removed: these are now the replaced files.
     match members.into_iter().next().map(|member| member.draft).filter(|_| to_sync) {
         None => Ok(()),
         Some(Draft { folder, name, .. }) => folder.sync().map_err(|error| SetError {
@@ -97,14 +97,14 @@ struct Member {
 #[derive(Debug)]
 struct Old {
     about: About,
-    /// The temporary name for the old file, on file systems that cannot swap names.
+    /// On file systems that cannot swap names, the old file gets this temporary name.
     aside: Named,
     /// The old file, which is locked so that no other run removes it as the draft of a killed run. `None` if this user
     /// cannot read it.
     _lock: Option<File>,
 }
 
-/// Which names the new file and the old file have at the moment.
+/// Which of the two names the new file and the old file have at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// The new file has no name, or a temporary name.
@@ -173,7 +173,7 @@ impl Member {
                     if !old.has(folder, name) {
                         return Err(Errno::BUSY);
                     }
-                    // If the file system has no hard links, the old file is renamed.
+                    // If the file system has no hard links, the old file receives the temporary name by renaming.
                     let kept = folder.hard_link(folder, name, &old.aside.name);
                     kept.or_else(|_| folder.rename_new(name, &old.aside.name)).map_err(errno)?;
                     self.state = State::Aside;
@@ -197,7 +197,7 @@ impl Member {
         let is_ours = folder.has(name, file);
         self.state = State::Draft;
         let Some(kept) = kept else {
-            // The name may belong to another program's file by now.
+            // By now, the name may belong to a file of another program. This file stays.
             let removed = if is_ours { folder.remove(name) } else { Ok(()) };
             return removed.err().map(|_| Left { name: name.clone(), old: None });
         };

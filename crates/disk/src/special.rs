@@ -1,4 +1,4 @@
-//! Opens existing outputs that are written to instead of being replaced: FIFOs and devices.
+//! Opens existing outputs that are not replaced, because the program writes into them: FIFOs and devices.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 use crate::about::{About, FileId};
 
 /// Opens a FIFO or a device for writing. Waits for the reader of a FIFO. The caller has checked the owner of the file
-/// with the id `id`; returns `None` if the path leads to a file with another id.
+/// with this id. If the path now leads to a file with another id, returns `None`.
 ///
 /// # Errors
 /// The system's errors.

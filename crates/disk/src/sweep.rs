@@ -16,9 +16,9 @@ use crate::names;
 const NEW: Duration = Duration::from_secs(5);
 
 /// Removes the temporary files and folders that killed runs of this user left for the output `name`. A running program
-/// locks its temporary files and folders, so they are kept. Files and folders of other users are kept too, because
-/// removing a deep folder would take long. Old drafts have no effect on a draft without a name, so this function is not
-/// called when a draft without a name is made.
+/// locks its temporary files and folders, so this function keeps them. Files and folders of other users are also kept,
+/// because another user could make the removal of a deep folder take long. A draft without a name cannot collide with
+/// old drafts, so this function is not called when such a draft is made.
 pub fn sweep(folder: &Folder, name: &OsStr) {
     let mut swept = Vec::new();
     for (found, _) in folder.entries().into_iter().flatten().flatten() {
@@ -30,7 +30,7 @@ pub fn sweep(folder: &Folder, name: &OsStr) {
         let is_left = (about.is_file() || draft.is_some())
             && about.owner == geteuid().as_raw()
             && matches!(file.lock_now(), Ok(Locked::Yes))
-            // The run that made the draft may have completed or removed it in the meantime.
+            // In the meantime, the run that made the draft may have given it its final name, or may have removed it.
             && folder.has(&found, &file);
         let is_gone = is_left
             && match &draft {
@@ -44,14 +44,14 @@ pub fn sweep(folder: &Folder, name: &OsStr) {
     cleanup::swept(&swept);
 }
 
-/// Opens a folder if it is a draft: only this user may use it, and it contains only a folder of the same name. A user
-/// who may rename a folder of this user cannot make that folder look like a draft.
+/// Opens a folder if it is a draft: only this user may use it, and it contains only a folder of the same name. Another
+/// user may be able to rename a folder of this user, but cannot make the folder look like a draft.
 fn draft_folder(folder: &Folder, name: &OsStr, about: &About) -> Option<Folder> {
     let draft = folder.enter_unmounted(name).ok().filter(|draft| draft.about().is_ok_and(|it| it.id == about.id))?;
     let mut names = draft.entries().ok()?.map(|found| found.is_ok_and(|(found, _)| found == *name));
     let first = names.next();
     let is_so = match first {
-        // An empty draft may belong to a run that has not locked it yet.
+        // An empty draft may be so new that its run has not locked it yet.
         None => age(about) >= NEW,
         Some(is_same) => is_same && names.next().is_none(),
     };

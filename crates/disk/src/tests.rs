@@ -149,8 +149,8 @@ fn a_set_does_not_replace_what_another_program_made_meanwhile() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// An access control list as the system stores it: the owner may read and write, the user 12345 may read and write, the
-/// group and others may do nothing, and the mask allows `mask`.
+/// An access control list in the form that the system stores: the owner and the user 12345 may read and write, the
+/// group and all others have no rights, and the mask allows `mask`.
 fn access_list(mask: u16) -> Vec<u8> {
     const NOBODY: u32 = u32::MAX;
     let entries: [(u16, u16, u32); 5] =
@@ -164,8 +164,8 @@ fn access_list(mask: u16) -> Vec<u8> {
     list
 }
 
-/// In an earlier version, the new file inherited an access control list from the folder, and so gave other users rights
-/// that the old file did not give.
+/// In an earlier version, the new file inherited an access control list from its folder: other users thus got rights
+/// that they did not have for the old file.
 #[test]
 fn a_new_file_keeps_the_access_control_list_of_the_old_one() {
     let place = folder("list");
@@ -182,7 +182,7 @@ fn a_new_file_keeps_the_access_control_list_of_the_old_one() {
     assert_eq!(keep(&new, &old, false).unwrap(), []);
     assert!(!new.has_access_list());
     assert_eq!(About::of_file(&new).unwrap().mode, 0o660);
-    // A list of the old file itself is kept, with its mask.
+    // If the old file itself has a list, the new file gets this list with the same mask.
     old.set_attribute(ACCESS_LIST.as_bytes(), &access_list(4)).unwrap();
     old.set_attribute(b"user.note", b"kept").unwrap();
     assert_eq!(keep(&new, &old, false).unwrap(), []);
@@ -218,8 +218,7 @@ fn only_the_file_that_was_read_is_replaced() {
     }
 }
 
-/// The input's path is a link into another folder. After that folder is renamed, the input can still find the file in
-/// the folder.
+/// The input's path is a link into another folder. After this folder is renamed, the input still finds the file there.
 #[test]
 fn an_input_knows_where_it_was_named_and_where_it_lies() {
     let place = folder("input");
@@ -232,7 +231,8 @@ fn an_input_knows_where_it_was_named_and_where_it_lies() {
     assert_eq!((named.path(), real.name.to_str()), (place.join("first"), Some("file")));
     fs::rename(place.join("far"), place.join("moved")).unwrap();
     assert!(real.folder.has(&real.name, &input.file));
-    // A path in /dev/fd leads to a file that may have no path, and the path of a folder may end with `..`.
+    // A path in /dev/fd leads to an open file, which may have no path of its own. The path of a folder may end with
+    // `..`.
     let descriptor = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&input.file));
     assert!(Input::open(Path::new(&descriptor), OpenMode::default()).unwrap().about.is_file());
     let dots = Input::open(&place.join("moved/.."), OpenMode::default()).unwrap();
@@ -264,7 +264,7 @@ fn names_are_single_and_links_are_not_followed() {
     fs::remove_dir_all(place).unwrap();
 }
 
-/// A path that is resolved by `Way` leads to the same file as a lookup by the system, or fails with the same error.
+/// A path that `Way` resolves leads to the same file as a lookup by the system, or both fail with the same error.
 #[test]
 fn a_way_leads_where_the_system_goes() {
     let place = folder("way");
@@ -308,7 +308,7 @@ fn a_way_leads_where_the_system_goes() {
     fs::remove_dir_all(place).unwrap();
 }
 
-/// In a folder where another user may change names too, that user can give any folder the name of a draft.
+/// A user who may change names in the same folder can give any folder there the name of a draft.
 #[test]
 fn a_folder_that_only_looks_like_a_draft_stays() {
     let place = folder("likeness");
@@ -323,8 +323,8 @@ fn a_folder_that_only_looks_like_a_draft_stays() {
         assert!(place.join(name).join(inner).exists(), "{inner}");
         fs::remove_dir_all(place.join(name)).unwrap();
     }
-    // In a folder shared by a project, other users can change names, so such a folder is not treated as a draft. A real
-    // draft is removed.
+    // Other users of a shared project folder can change names in it, so it is not a draft, even if its name has the
+    // form of a draft's name. A real draft is removed.
     for (mode, left) in [(0o770, 1), (0o755, 1), (0o700, 0)] {
         fs::create_dir_all(place.join(name).join(name).join("a/b")).unwrap();
         fs::set_permissions(place.join(name), fs::Permissions::from_mode(mode)).unwrap();
@@ -332,7 +332,7 @@ fn a_folder_that_only_looks_like_a_draft_stays() {
         drop(DraftFolder::create(&place.join("out")).unwrap());
         assert_eq!(names(&place).len(), left, "{mode:o}");
     }
-    // A folder also gets its final name if its owner may not write to it.
+    // A draft folder gets its final name even if its owner may not write to it.
     let draft = DraftFolder::create(&place.join("out")).unwrap();
     draft.folder().set_mode(0o555).unwrap();
     draft.land(false).unwrap();
@@ -379,7 +379,7 @@ fn a_folder_in_the_place_of_a_new_one_is_refused() {
     let (mut refused, mut taken, begin) = (0, false, std::time::Instant::now());
     std::thread::scope(|scope| {
         scope.spawn(exchange);
-        // On a busy machine, many attempts may be needed until the other thread replaces the folder in time.
+        // On a busy machine, the other thread may replace the folder in time only after many attempts.
         while refused < 5 && !taken && begin.elapsed().as_secs() < 20 {
             match at.make_and_enter(OsStr::new("new"), 0o700) {
                 Ok(made) => taken = made.look(OsStr::new("secret")).unwrap().is_some(),

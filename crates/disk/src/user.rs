@@ -26,10 +26,11 @@ pub fn is_root() -> bool {
 }
 
 /// Returns the permission bits that new files do not get. On Linux, reads these bits from `/proc/self/status`. On other
-/// systems, the only call that returns the bits also changes them for a moment, so this function makes the call only
-/// once.
+/// systems, the bits can be read only by a call that also changes them for a moment, so this function makes the call
+/// only once.
 pub fn umask() -> u32 {
-    // The second line has the bits. Reading the whole file takes nine times as many calls.
+    // The second line has the bits. Only the beginning of the file is read: reading the whole file takes nine times as
+    // many system calls.
     let mut start = [0; 256];
     let length = File::open("/proc/self/status").and_then(|mut status| status.read(&mut start)).unwrap_or(0);
     let mask = str::from_utf8(&start[..length])

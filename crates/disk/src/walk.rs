@@ -1,7 +1,7 @@
 //! Walks a folder in order: a folder precedes its contents, and names are in the order of their bytes.
 //!
-//! Each name is opened relative to its folder, and no symbolic link is followed. Therefore a program that changes the
-//! tree during the walk cannot lead the walk out of the tree.
+//! Each name is opened relative to its folder, and no symbolic link is followed. If another program changes the tree
+//! during the walk, the walk still does not leave the tree.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -88,8 +88,8 @@ impl Walk {
         Path::new(OsStr::from_bytes(&self.path))
     }
 
-    /// Returns the current entry itself if it is a folder that the walk has entered. Otherwise returns the folder that
-    /// contains the entry.
+    /// If the current entry is a folder that the walk has entered, returns this folder. Otherwise returns the folder
+    /// that contains the entry.
     #[must_use]
     pub fn folder(&self) -> Option<&Folder> {
         self.levels.last().map(|level| &level.folder)
@@ -177,7 +177,7 @@ impl Walk {
     }
 }
 
-/// Whether the process has too many open files. An error about too many open files is not a fault of the entry.
+/// Whether the process has too many open files. This error is caused by the process, and not by the entry.
 fn is_of_the_process(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
@@ -187,10 +187,10 @@ enum Opened {
     Other(Node, About),
 }
 
-/// Opens a name. If the file's kind has changed since the folder was read, opens the file as the new kind.
+/// Opens a name. If the file has become another kind of file since the folder was read, opens it as the new kind.
 fn found(folder: &Folder, name: &OsStr, kind: Option<FileKind>) -> io::Result<Opened> {
     match opened(folder, name, kind) {
-        // These errors mean that the file now has another kind.
+        // If the system returns one of these errors, the file now has another kind.
         Err(error)
             if matches!(
                 Errno::from_io_error(&error),
@@ -256,7 +256,7 @@ impl Names {
                 continue;
             }
             let name = entry.file_name().to_bytes();
-            // No folder of any file system has names of four gigabytes in total.
+            // An offset fits into 32 bits: no folder of any file system has names of four gigabytes in total.
             let begin = u32::try_from(bytes.len()).map_err(|_| Errno::OVERFLOW)?;
             let length = u16::try_from(name.len()).map_err(|_| Errno::NAMETOOLONG)?;
             bytes.extend_from_slice(name);

@@ -1,9 +1,9 @@
 //! Follows the path to a folder, one component after the other, and finds links and folders that other users may have
 //! planted there.
 //!
-//! A link of another user can lead to any folder of the caller. In a sticky folder that others can write to, such as
-//! `/tmp`, another user can also make a folder with the name of an output. In other folders, another user's folder is
-//! accepted, because it can be the shared folder of a project.
+//! A link that another user makes can lead to any folder that the caller can use. In a sticky folder that others can
+//! write to, such as `/tmp`, another user can also make a folder with the name of an output. In other folders, another
+//! user's folder is accepted, because it can be the shared folder of a project.
 
 use std::ffi::OsStr;
 use std::io;
@@ -18,7 +18,7 @@ use crate::folder::{Folder, parent};
 use crate::handle::Handle;
 use crate::input::Spot;
 
-/// The number of symbolic links that systems follow in one path.
+/// The maximum number of symbolic links that the system follows in one path.
 const LINKS: usize = 40;
 
 /// A link or folder that another user may have planted.
@@ -60,7 +60,7 @@ impl Way {
         if path.as_os_str().is_empty() {
             return Err(io::ErrorKind::NotFound.into());
         }
-        // In messages, a relative path is shown without a dot at the beginning.
+        // In messages, a relative path does not begin with `.`, although it is opened relative to the folder `.`.
         let (start, shown) = if path.is_absolute() { ("/", "/") } else { (".", "") };
         let way = Self::from(Folder::open_for_names(Path::new(start))?.named(Path::new(shown)));
         way.onward(path, path)
@@ -99,7 +99,7 @@ impl Way {
     fn make(&self, name: &OsStr, mode: u32, owner: Option<&About>) -> io::Result<Folder> {
         let folder = self.clone().unplanted().map_err(Error::into_io)?;
         let made = match owner {
-            // A folder may get another owner only while it is empty.
+            // The owner is changed only if the folder is still empty, which `make_and_enter` checks.
             Some(_) => folder.make_and_enter(name, mode),
             None => folder.make_and_share(name, mode),
         };
@@ -132,7 +132,7 @@ impl Way {
         &self.folder
     }
 
-    /// Returns the first link, or else the first folder, that another user may have planted on the path.
+    /// Returns the first link on the path that another user may have planted, or else the first such folder.
     #[must_use]
     pub fn planted(&self) -> Option<&Planted> {
         self.link.as_ref().or(self.planted.as_ref())
@@ -144,7 +144,8 @@ impl Way {
         self.link.as_ref()
     }
 
-    /// Returns the folder, or an error if another user may have planted a link or folder on the path.
+    /// Returns the folder that was reached. If another user may have planted a link or folder on the path, returns an
+    /// error instead.
     ///
     /// # Errors
     /// [`Error::Planted`].
@@ -213,8 +214,8 @@ impl Way {
         self.folder.read_link(name).map(|target| Some(target.into()))
     }
 
-    /// Follows the link `name` and further links one after the other, and returns the folder and the name of the last
-    /// target. Returns `None` if the text of a link is not the path of the link's target, as in `/dev/fd`.
+    /// Follows the link `name` and all further links, and returns the folder and the name to which the last link leads.
+    /// Returns `None` if the text of a link is not the path of the link's target, as in `/dev/fd`.
     ///
     /// # Errors
     /// The system's errors.
@@ -222,7 +223,7 @@ impl Way {
         let mut name = name.to_owned();
         while let Some(target) = self.read_link(&name)? {
             self.along(parent(&target))?;
-            // The text of a link to a folder may end with `/`, `.` or `..`.
+            // If a link leads to a folder, the text of the link may end with `/`, `.` or `..`.
             match target.file_name().filter(|_| !ends_with_dots(&target)) {
                 Some(last) => name = last.to_owned(),
                 None => return Ok(None),
@@ -233,8 +234,8 @@ impl Way {
 }
 
 impl Folder {
-    /// Returns a warning about this folder if another user may have planted it in the folder `around`, where all users
-    /// may make names.
+    /// If all users may make names in the folder `around`, and this folder in it belongs to another user, returns a
+    /// warning that this user may have planted it.
     ///
     /// # Errors
     /// The system's errors.

@@ -5,8 +5,8 @@ use std::io;
 use deadpan_pack::{Job, Packer, Rest, Unpacker};
 use deadpan_seal::{Sink, Source, Taken};
 
-/// Lets the sealing engine read from a packer, as in [`Sealing::gather`](deadpan_seal::Sealing::gather). Errors of the
-/// packer are wrapped in the errors of reading.
+/// Lets the sealing engine read from a packer, as in [`Sealing::gather`](deadpan_seal::Sealing::gather). If the packer
+/// returns an error, reading returns an error that contains it.
 #[derive(Debug)]
 pub struct PackSource(pub Packer);
 
@@ -23,8 +23,8 @@ impl Source for PackSource {
     }
 }
 
-/// Lets the opening engine write to an unpacker, as in [`Opened::scatter`](deadpan_seal::Opened::scatter). Errors of
-/// the unpacker are wrapped in the errors of writing.
+/// Lets the opening engine write to an unpacker, as in [`Opened::scatter`](deadpan_seal::Opened::scatter). If the
+/// unpacker returns an error, writing returns an error that contains it.
 #[derive(Debug)]
 pub struct UnpackSink<'a>(pub &'a mut Unpacker);
 

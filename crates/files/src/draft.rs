@@ -10,8 +10,9 @@ use deadpan_disk::{
 };
 use deadpan_pack::OutputPlace;
 
-/// A file that gets its name when it is complete. Use a draft for data for which this crate has no function. If the
-/// draft is dropped, or if the process ends, no file is made, and an existing file with the name does not change.
+/// A file that gets its name when it is complete. Use a draft to write data for which this crate has no function of its
+/// own. If the draft is dropped or the process ends before the file is complete, no file is made, and an existing file
+/// with this name does not change.
 ///
 /// ```
 /// use deadpan_files::DraftFile;
@@ -44,8 +45,8 @@ impl DraftFile {
         Self::create(target.as_ref(), replace, None)
     }
 
-    /// Makes a file as [`DraftFile::new`] does. If the folder of the output is also the folder of the input, makes the
-    /// file in the folder handle that was opened with the input.
+    /// Makes a file as [`DraftFile::new`] does. If the output is in the same folder as the input, makes the file
+    /// through the folder handle that was opened with the input.
     pub(crate) fn beside(input: &Found, target: &Path, options: Options<'_>) -> Result<Self, Error> {
         Self::create(target, options.replace, Some(input))
     }
@@ -77,14 +78,14 @@ impl DraftFile {
         self.draft.file()
     }
 
-    /// Returns the id of the file. If the file is in the folder that is packed, the packer must not pack the file with
-    /// this id.
+    /// Returns the id of the file. If the file is in the folder that is being packed, the packer must skip the file
+    /// with this id.
     pub(crate) fn id(&self) -> Option<FileId> {
         disk::About::of_file(self.file()).ok().map(|about| about.id)
     }
 
-    /// Returns the folder of the output and the output's final name. If the output is in the folder that is packed, the
-    /// packer must not pack the output.
+    /// Returns the folder of the output and the output's final name. If the output is in the folder that is being
+    /// packed, the packer must skip the output.
     pub(crate) fn place(&self) -> Option<OutputPlace> {
         let folder = self.draft.folder().about().ok()?.id;
         Some(OutputPlace::Name { folder, name: self.draft.name().as_encoded_bytes().to_vec() })
@@ -109,7 +110,7 @@ impl DraftFile {
     /// [`DraftFile::another`] of the first file.
     ///
     /// # Errors
-    /// The errors of [`DraftFile::land`], and [`Error::Left`] if files that were replaced meanwhile could not be
+    /// The errors of [`DraftFile::land`]. [`Error::Left`] if some files were already replaced and could not be
     /// restored.
     pub fn land_all(files: Vec<Self>) -> Result<(), Error> {
         let replace = files.iter().any(|file| file.replace);
@@ -128,7 +129,7 @@ impl DraftFile {
     }
 }
 
-/// Refuses an output whose name is taken, except if the file with this name may be replaced.
+/// Returns an error if the name of the output is taken, unless the existing file may be replaced.
 fn refuse_existing(target: &Path, there: Option<disk::About>, replace: bool) -> Result<(), Error> {
     match there {
         None => Ok(()),
@@ -144,8 +145,8 @@ pub(crate) struct DraftFolder {
 }
 
 impl DraftFolder {
-    /// Makes a folder that gets the name `target` later. If the folder of the output is also the folder of the input,
-    /// makes the new folder in the folder handle that was opened with the input.
+    /// Makes a folder that gets the name `target` later. If the output is in the same folder as the input, makes the
+    /// new folder through the folder handle that was opened with the input.
     pub(crate) fn beside(input: &Found, target: &Path) -> Result<Self, Error> {
         let failed = |error| Error::output(target, error);
         let (folder, name) = Folder::holding(target).map_err(failed)?;

@@ -93,7 +93,7 @@ pub enum Error {
     /// The input is a pipe, but the function must read the input at any position.
     #[error("{} is a pipe, and cannot be read at any place", shown(.0))]
     IsPipe(PathBuf),
-    /// The file is longer than any key file.
+    /// The file is longer than a key file may be.
     #[error("{} is too long for a key file", shown(.0))]
     LongKeyFile(PathBuf),
     /// The path ends without a name.
@@ -173,8 +173,9 @@ impl Error {
         }
     }
 
-    /// Returns an error of the sealing engine, together with the path that the error concerns. Errors of the pack
-    /// engine, and of an input that waits for data, are wrapped in read and write errors.
+    /// Returns an error of the sealing engine, together with the path that the error concerns. Read and write errors
+    /// can contain an error of the pack engine, or an error of an input that waits for data: in these cases, the
+    /// contained error is returned.
     pub(crate) fn sealed(error: deadpan_seal::Error, input: &Path, output: &Path) -> Self {
         use deadpan_seal::Error as Engine;
         match error {
@@ -188,7 +189,7 @@ impl Error {
 
     /// Returns an error of the pack engine (for folders), together with the path of the sealed file. A caller that
     /// reads the entries of [`list_folder`](crate::list_folder) needs this function for their errors. If the error
-    /// wraps an error of the sealing engine, returns the wrapped error.
+    /// contains an error of the sealing engine, returns the contained error.
     #[must_use]
     pub fn folder(error: deadpan_pack::Error, path: &Path) -> Self {
         use deadpan_pack::Error as Engine;

@@ -123,7 +123,8 @@ fn land(
     draft.land(options.sync)
 }
 
-/// Returns the contents of a sealed folder, for listing and searching. Reads only the needed parts of the index.
+/// Returns the contents of a sealed folder, for listing and searching. Reads those parts of the index that the caller's
+/// requests need.
 ///
 /// # Errors
 /// If the input cannot be read or decrypted, if the input is a pipe, or if the input holds no folder.

@@ -27,7 +27,8 @@ pub fn public_keys(text: impl AsRef<[u8]>) -> Result<Vec<PublicKey>, Error> {
     }
 }
 
-/// Returns the public key in a text. A text with several keys is an error, because otherwise a recipient could be lost.
+/// Returns the public key in a text. If a text has several keys, returns an error: using only one of the keys could
+/// omit a recipient.
 ///
 /// # Errors
 /// If the text holds no public key for sealing, several such keys, or a damaged key.

@@ -22,8 +22,8 @@ pub struct Options<'a> {
     /// Whether a file may replace another file. An output that is a folder never replaces an existing file or folder.
     pub replace: bool,
     /// Whether the output and its name must be on the disk when the call returns. An output that replaces a file is on
-    /// the disk even without this option. If only writing the name to the disk fails, the call fails, and the complete
-    /// output stays.
+    /// the disk even without this option. If everything succeeds except writing the name to the disk, the call returns
+    /// an error, but the complete output stays.
     pub sync: bool,
     /// The number of threads, and callbacks to watch and stop the work.
     pub work: Work<'a>,

@@ -10,7 +10,7 @@ use crate::Error;
 use deadpan_disk::{About, FileKind, Input, OpenMode};
 use deadpan_seal::Work;
 
-/// The time that a reader waits for data in an empty pipe before it checks whether the work was stopped.
+/// While a pipe is empty, a reader waits this long before it checks again whether the work was stopped.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
 
 /// Opens an input of any kind. This function does not wait for the writer of a pipe.

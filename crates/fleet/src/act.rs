@@ -29,7 +29,7 @@ pub trait Act: Sync {
     /// If sealing or opening fails.
     fn whole(&self, about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign>;
 
-    /// Makes the result of a long source that is not divided.
+    /// Makes the result of a long source as a whole, and not in parts.
     ///
     /// # Errors
     /// If sealing, opening, reading or writing fails.

@@ -11,11 +11,10 @@ pub(crate) struct Budget {
 
 struct State {
     left: u64,
-    /// The number of threads that wait in [`Budget::take`].
     waiting: usize,
 }
 
-/// A number of bytes that are in use until the share is dropped.
+/// A share of the budget: a number of bytes that are in use until this value is dropped.
 pub(crate) struct Share<'a> {
     budget: &'a Budget,
     bytes: u64,

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::source::Source;
 use crate::{Pair, Spot};
 
-/// The maximum time to wait for a second that is later than the time of a source. The time of the store's clock is
-/// known with an error of one or two seconds.
+/// The maximum time to wait until the clock shows a later second than the time of a source. The time of the store's
+/// clock is known with an error of one or two seconds.
 const LONGEST: Duration = Duration::from_secs(6);
 
 /// Returns the possible error of a difference between two clocks, in seconds.
@@ -31,8 +31,8 @@ pub(crate) fn is_older(written: SystemTime, changed: SystemTime, pair: &Pair) ->
     seconds(written) <= seconds(changed).saturating_add(ahead).saturating_add(doubt(ahead))
 }
 
-/// Waits until a new result in a store gets a time that is at least one second later than the time of its source. The
-/// next run then knows that the result is newer.
+/// Waits until a new result in a store gets a time that is at least one second later than the time of its source. From
+/// the two times, the next run recognizes that the result is newer.
 pub(crate) fn wait_for_second(source: &Source, target: &Spot) {
     let Spot::Object(store, _) = target else { return };
     let (now, modified) = (SystemTime::now(), source.changed());

@@ -36,7 +36,7 @@ pub enum Error {
     OtherJob(String, String),
     /// A part of the job's state is damaged, or was copied from another place.
     Damaged(String),
-    /// At this address, the store lists more objects with state than jobs write.
+    /// The store lists more objects with state at this address than jobs ever write.
     TooMuch(String),
     /// Another program ended the upload. The next run of the command begins the upload again.
     Lost(String),

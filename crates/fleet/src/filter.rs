@@ -56,8 +56,8 @@ impl Filter {
 
     /// Returns whether `--exclude` has a pattern that matches every file in a folder.
     pub(crate) fn excludes_folder(&self, name: &str) -> bool {
-        // The two names lie at different depths, and no file has either name. So only a pattern that matches every name
-        // in the folder matches both of these names.
+        // The two names lie at different depths, and no real file has one of these names. So only a pattern that
+        // matches every name in the folder matches both of these names.
         let inside = [format!("{name}/\u{1}\u{2}"), format!("{name}/\u{1}\u{2}/\u{1}\u{2}")];
         self.exclude.as_ref().is_some_and(|exclude| inside.iter().all(|inside| matches(exclude, inside)))
     }

@@ -16,7 +16,7 @@ use deadpan_seal::{Cost, Header, Identity, MaxCost, Opened, Passphrase, Recipien
 
 /// The folder in which all jobs keep their state. The folder lies in the bucket that gets the results.
 pub const STATE: &str = "_deadpan/";
-/// Each piece of state contains its own place in this field.
+/// In this field, each stored object of a job's state contains its own address.
 const PLACE: &str = "place";
 /// The number of hexadecimal digits of a key.
 const DIGITS: usize = 64;
@@ -112,8 +112,8 @@ impl Job {
         Ok(Self { key, store, folder, how })
     }
 
-    /// Adds the settings of the job. A run with these settings does not continue a job that was begun with other
-    /// settings.
+    /// Adds the settings of the job. A run with these settings does not continue a job that an earlier run began with
+    /// other settings.
     #[must_use]
     pub fn how(mut self, how: Value) -> Self {
         if let (Value::Object(all), Value::Object(more)) = (&mut self.how, how) {
@@ -160,8 +160,8 @@ impl Job {
         }
     }
 
-    /// Returns a mark of a passphrase. Equal passphrases have equal marks. Guessing a passphrase from its mark costs as
-    /// much as guessing the passphrase from a sealed file.
+    /// Returns a mark of a passphrase. Equal passphrases have equal marks. Guessing a passphrase from the value that
+    /// this function returns costs as much as guessing it from a sealed file.
     ///
     /// # Errors
     /// If there is not enough memory.
@@ -191,7 +191,7 @@ impl Job {
         Error::OtherJob(self.folder.to_string(), how.to_owned())
     }
 
-    /// Reads a piece of state. Returns `None` if the piece does not exist.
+    /// Reads a piece of state. Returns `None` if no state is stored at this address.
     pub(crate) fn read(&self, place: &Address) -> Result<Option<Found>, Error> {
         let object = match Object::open(&self.store, place) {
             Ok(object) => object,
@@ -205,7 +205,7 @@ impl Job {
         let text = self.key.open(header, &name)?.open(input).map_err(|_| damaged())?;
         let line = text.iter().position(|byte| *byte == b'\n').ok_or_else(damaged)?;
         let mut value: Value = serde_json::from_slice(&text[..line]).map_err(|_| damaged())?;
-        // An attacker who can write to the bucket could copy a piece of state from another place to this place.
+        // An attacker who can write to the bucket could copy state from another address to this address.
         let place_of = value.as_object_mut().and_then(|fields| fields.remove(PLACE));
         if place_of != Some(place.text().into()) {
             return Err(damaged());
@@ -213,7 +213,8 @@ impl Job {
         Ok(Some(Found { value, more: Bytes::from(text).slice(line + 1..) }))
     }
 
-    /// Writes a piece of state if the piece does not exist yet. The piece consists of a line of JSON and more bytes.
+    /// Writes state to an address at which no state is stored yet. The stored state consists of a line of JSON and the
+    /// bytes in `more`.
     pub(crate) fn write(&self, place: &Address, value: &Value, more: &[u8]) -> Result<(), Error> {
         let mut value = value.clone();
         if let Some(fields) = value.as_object_mut() {
@@ -231,7 +232,7 @@ pub(crate) struct Found {
     pub(crate) more: Bytes,
 }
 
-/// The most bytes in a piece of state. A header takes up to 256 KiB of these bytes.
+/// The most bytes in a piece of state. Up to 256 KiB of these bytes are the header of a sealed object.
 const LONGEST: u64 = 1 << 20;
 
 /// Fails if a target lies below [`STATE`].

@@ -6,9 +6,9 @@
 //! _deadpan/JOB/TARGET/SOURCE/manifest
 //! ```
 //!
-//! SOURCE stands for this version of the source and for the recipients, so a run never finds the state for another
-//! version or for other recipients. The manifest identifies the source, the target and the upload, and contains the
-//! file key, which is sealed to the job. The manifest is written only if none exists, so all processes work on one
+//! SOURCE is a hash that depends on the version of the source and on the recipients, so a run never finds the state for
+//! another version or for other recipients. The manifest identifies the source, the target and the upload, and contains
+//! the file key, which is sealed to the job. The manifest is written only if none exists, so all processes work on one
 //! upload. The store itself lists the finished parts. A process that finds all parts in the list completes the upload.
 //! `tests/it/protocol.rs` checks the protocol with all possible orders of events.
 
@@ -46,7 +46,8 @@ pub(crate) struct Long {
     job: Job,
     store: Store,
     target: Address,
-    /// The mark of the object. The mark identifies this version of the source and the settings of the job.
+    /// The mark of the object. The object's mark is a label that identifies this version of the source and the settings
+    /// of the job.
     mark: String,
     /// The address of the manifest.
     place: Address,
@@ -76,7 +77,7 @@ pub(crate) enum BeginResult {
 pub(crate) enum Ending {
     /// The object is complete.
     Made,
-    /// This number of parts is missing. Other shares have to make these parts.
+    /// This number of parts is missing. Other machines, which do other shares of the job, have to make these parts.
     Waiting(u64),
 }
 
@@ -90,7 +91,7 @@ struct Start<'a> {
     source: &'a Source,
     mark: &'a String,
     place: &'a Address,
-    /// The fields of the manifest that name the objects.
+    /// The fields of the manifest that identify the source and the target.
     names: Map<String, Value>,
 }
 
@@ -131,8 +132,8 @@ impl Start<'_> {
         Awaited { job, store, target, mark, place, length: source.length() }
     }
 
-    /// If the object exists and must not be replaced, returns the mark that is stored with it. Returns `None` if the
-    /// object may be replaced or does not exist.
+    /// If the object exists and must not be replaced, returns the label (the mark) that is stored with the object.
+    /// Returns `None` if the object may be replaced or does not exist.
     fn look(&self) -> Result<Option<Option<String>>, Error> {
         if self.pair.replace { Ok(None) } else { mark_of(self.store, self.target) }
     }
@@ -153,7 +154,7 @@ impl Start<'_> {
         about.insert("upload".to_owned(), pieces.id().into());
         about.insert("parts".to_owned(), maker.count().into());
         if let Err(error) = self.job.write(self.place, &about.into(), &more) {
-            // If the store wrote the manifest and only its answer was lost, the manifest of this process exists.
+            // If the store wrote the manifest but its answer was lost, this process now finds its own manifest.
             let found = self.job.read(self.place)?;
             if found.is_none_or(|found| upload(&found.value) != Some(pieces.id())) {
                 pieces.abort()?;
@@ -245,12 +246,12 @@ impl Long {
 
     /// Whether another process has made a part in the meantime. Asks the store every few seconds.
     pub(crate) fn is_made(&self, part: u64) -> Result<bool, Error> {
-        // A page of the store's list has a thousand parts.
+        // A page of the store's list contains a thousand parts.
         let fresh = FRESH * (1 + self.count() / 1000) as u32;
         let is_due = {
             let mut seen = self.seen.lock();
             let is_due = seen.asked.elapsed() > fresh;
-            // While one thread asks the store, the other threads use the last known list.
+            // While one thread requests a new list from the store, the other threads use the last known list.
             seen.asked = if is_due { Instant::now() } else { seen.asked };
             is_due
         };
@@ -269,8 +270,8 @@ impl Long {
                 if missing > 0 {
                     return Ok(Some(missing));
                 }
-                // Some stores give an object the time at which its upload ended, so an outdated object would have a
-                // newer time than its source.
+                // On some stores, the time of an object is the end of its upload, so an object from an old version of
+                // the source would look newer than the source.
                 if !self.source.is_current()? {
                     return Err(Error::Changed);
                 }
@@ -310,8 +311,9 @@ impl Long {
                         _ => Err(self.lost()),
                     };
                 }
-                // Another process is sending a part again, or is putting the parts together. A part from another
-                // process is right, but the store has to be asked for the new name of the part.
+                // Another process is sending a part again, or is putting the parts together. A part that another
+                // process sent has the right contents, but a new request must find out the name that the store gave to
+                // the part.
                 Problem::WrongPart | Problem::Contested => thread::sleep(Duration::from_millis(100 * round)),
                 _ => return Err(error.into()),
             }
@@ -319,7 +321,7 @@ impl Long {
         Err(Error::Lost(format!("{}: others send the same parts again and again", self.target)))
     }
 
-    /// Returns the error for an upload that is over although the object does not exist.
+    /// Returns the error for an upload that has ended without creating its object.
     pub(crate) fn lost(&self) -> Error {
         Error::Lost(format!("{}: its upload was ended, by its store or by somebody", self.target))
     }
@@ -384,7 +386,7 @@ impl Awaited<'_> {
 }
 
 /// Returns the mark of an object. The outer `None` means that the object does not exist. The inner `None` means that
-/// the object has no mark, because no job made it.
+/// the object has no label, because no job made the object.
 fn mark_of(store: &Store, target: &Address) -> Result<Option<Option<String>>, Error> {
     match Object::open(store, target) {
         Ok(object) => Ok(Some(object.mark())),

@@ -20,8 +20,8 @@ const EACH: u64 = 64;
 /// The maximum number of parts of an upload, a little below the limit of stores.
 pub(crate) const PARTS: u64 = 9_990;
 const SEGMENT: u64 = 256 << 10;
-/// The most segments in a part. Such a part is 1 GiB long. If a store reports a wrong length of an object, the program
-/// must not allocate more memory than this number of segments.
+/// The most segments in a part. Such a part is 1 GiB long. This limit also bounds the memory that the program allocates
+/// if a store reports a wrong length of an object.
 const LONGEST: u64 = 4096;
 /// The number of bytes in a part, if the result does not need longer parts.
 pub(crate) const PART: u64 = EACH * SEGMENT;
@@ -34,8 +34,8 @@ pub(crate) enum Maker {
     Open { opened: Arc<Opened>, length: u64, each: u64 },
 }
 
-/// A maker for a new upload; the fields of the manifest for this maker; and the bytes after the JSON line of the
-/// manifest, which are the ticket and the header.
+/// The maker for a new upload, its fields in the manifest, and the bytes after the JSON line of the manifest: the
+/// ticket and the header.
 pub(crate) type New = (Maker, Map<String, Value>, Vec<u8>);
 
 impl Maker {
@@ -123,7 +123,7 @@ impl Maker {
                 let made = sealing.divide(source.length(), each);
                 drop(turn);
                 let (parts, beginning) = match made {
-                    // The data are to be signed or sealed in another format, so they cannot be divided.
+                    // Data that are to be signed, or sealed in another format, cannot be divided into parts.
                     Err(SealError::Invalid(_)) => return Ok(None),
                     other => other?,
                 };

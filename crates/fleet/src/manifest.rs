@@ -21,7 +21,7 @@ pub(crate) fn seconds(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// Removes the manifest of an upload, but no other manifest that has taken its place.
+/// Removes the manifest of an upload, except if the manifest now belongs to another upload.
 pub(crate) fn forget(job: &Job, place: &Address, id: &str) -> Result<(), Error> {
     match job.read(place)? {
         Some(found) if upload(&found.value) == Some(id) => Ok(job.store.remove(place)?),
@@ -29,8 +29,8 @@ pub(crate) fn forget(job: &Job, place: &Address, id: &str) -> Result<(), Error> 
     }
 }
 
-/// Ends the uploads that were begun for older versions of the source, or for other recipients. Does not end uploads of
-/// newer versions: these uploads are the task of processes that know the newer version.
+/// Ends the uploads that were begun for older versions of the source, or for other recipients. Leaves uploads of newer
+/// versions of the source to the processes that seal or open these versions.
 pub(crate) fn remove_others(job: &Job, all: &str, mark: &str, modified: SystemTime) -> Result<(), Error> {
     let folder = job.at(&format!("{all}/"))?;
     let mut others = BTreeSet::new();

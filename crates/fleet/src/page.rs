@@ -1,5 +1,6 @@
 //! Pages: sources that were listed together. When all results of a page are complete, the sources are listed again.
-//! Otherwise a source that was replaced after it was read would look older than its result in later runs.
+//! Without the second listing, later runs would treat a result as up to date although its source was replaced after it
+//! was read.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,7 +50,7 @@ impl Page {
     }
 
     /// Returns the sources whose results are complete. For each source, also returns whether a new listing shows the
-    /// version that was read. If the listing does not show this version, the store has to be asked for the source.
+    /// version that was read. If the listing does not show this version, a separate request must check the source.
     pub(crate) fn compare(&self) -> Vec<(Read, bool)> {
         let read = self.noted();
         let found = listed(&self.store, &self.prefix, read.iter().map(|it| it.pair.name.as_str())).unwrap_or_default();

@@ -43,7 +43,7 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// Returns the whole name without escapes. The returned name stands for the same place in each run. The name is not
+    /// Returns the whole name without escapes. The returned name identifies the same place in each run. The name is not
     /// for messages: see [`Address::text`].
     #[must_use]
     pub fn text(&self) -> String {
@@ -54,7 +54,7 @@ impl Place {
     }
 
     /// Lists the sources whose results are written to the place `to`. Skips the objects that lie at the target place,
-    /// and the state of jobs. Adds folder entries that are not files to `beside`.
+    /// and the state of jobs. Adds the folder entries that are not files to the list `beside`.
     ///
     /// # Errors
     /// If the place cannot be listed.
@@ -106,8 +106,8 @@ impl Place {
         }
     }
 
-    /// Returns the targets with these names that exist. If `dated` is set, the time of a target file is the time when
-    /// it was made, and the result includes this time.
+    /// Returns those targets with these names that already exist. If `dated` is set, the result includes the times when
+    /// target files were made.
     pub(crate) fn which<'a>(&self, names: impl Iterator<Item = &'a str>, dated: bool) -> Result<There, Error> {
         match self {
             Self::Prefix(store, prefix) => {
@@ -158,14 +158,14 @@ pub(crate) fn listed<'a>(
 }
 
 /// Returns a name below the prefix that comes before `name`, so that a listing can begin after the returned name.
-/// Returns `None` if the listing has to begin at the start. The closer the two names are, the fewer other names are
-/// listed.
+/// Returns `None` if the listing has to begin at the start. A listing that begins after a name close to `name` contains
+/// few other names.
 fn before(prefix: &Address, name: &str) -> Option<String> {
     let is_fit = |before: &String| !before.is_empty() && !before.ends_with('/') && prefix.join(before).is_ok();
     let mut before = name.to_owned();
     while let Some(last) = before.pop() {
-        // `a4z` is directly before `a5`, except for longer names that begin with `a4z`. `a4~` is even closer, but
-        // stores do not agree on the signature of a request with `~`.
+        // Of the names with only letters and digits, only longer names that begin with `a4z` lie between `a4z` and
+        // `a5`. `a4~` is even closer, but stores do not agree on the signature of a request with `~`.
         let previous = char::from_u32(u32::from(last).wrapping_sub(1)).filter(char::is_ascii_alphanumeric);
         let close = previous.map(|previous| format!("{before}{previous}z"));
         if let Some(close) = close.filter(|close| is_fit(close)) {

@@ -45,7 +45,8 @@ pub enum Outcome {
     There,
     /// The run only reports that the result has to be made from this number of bytes.
     Would(u64),
-    /// This share has made its parts. The given number of parts is missing, and other shares have to make these parts.
+    /// This share has made its parts. The given number of parts is missing: other machines, which do other shares of
+    /// the job, have to make these parts.
     Waiting(u64),
     /// There is no result.
     Failed(Error),
@@ -66,7 +67,7 @@ pub trait Observer: Sync {
     fn left_out(&self, _others: u64) {}
 }
 
-/// A run: the act, its options and its limits.
+/// A run: the kind of work (sealing or opening), its options and its limits.
 pub struct Run<'a> {
     act: &'a dyn Act,
     results: &'a dyn Results,
@@ -81,8 +82,8 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Returns a run over all objects, in one share. The run does not replace any target and does not divide any
-    /// result.
+    /// Returns a run over all objects, in one share. By default, the run replaces no existing target, and writes each
+    /// result as a whole.
     #[must_use]
     pub fn new(act: &'a dyn Act, results: &'a dyn Results, observer: &'a dyn Observer) -> Self {
         let (filter, shard) = (Filter::default(), Shard::default());
@@ -187,7 +188,7 @@ impl<'a> Run<'a> {
     /// Seals or opens one source.
     ///
     /// # Errors
-    /// If the system starts no thread. An error of the pair is reported to the observer.
+    /// If the system starts no thread. An error of this one source is not returned, but reported to the observer.
     pub fn one(&self, pair: Pair) -> Result<(), Error> {
         Pool::run(self, |pool| {
             pool.push(Item { pair, page: None });

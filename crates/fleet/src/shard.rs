@@ -26,8 +26,8 @@ impl Default for Shard {
     }
 }
 
-/// For each engine that numbers its tasks, the names of the variables that contain the numbers. Each entry contains the
-/// engine, and the variables for the task's number, the first number, and the number of tasks.
+/// The engines that number their tasks, and the names of the environment variables that contain these numbers. Each
+/// entry contains the engine, and the variables for the task's number, the first number, and the number of tasks.
 const ENGINES: [(&str, &str, &str, &str); 4] = [
     ("AWS Batch", "AWS_BATCH_JOB_ARRAY_INDEX", "", "AWS_BATCH_JOB_ARRAY_SIZE"),
     ("Slurm", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT"),

@@ -32,7 +32,7 @@ impl fmt::Display for Spot {
 }
 
 impl Spot {
-    /// Returns the whole name without escapes. The returned name stands for the same place in each run. The name is not
+    /// Returns the whole name without escapes. The returned name identifies the same place in each run. The name is not
     /// for messages: see [`Address::text`].
     #[must_use]
     pub fn text(&self) -> String {

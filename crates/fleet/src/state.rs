@@ -123,7 +123,7 @@ impl Job {
         self.manifests()?.iter().try_for_each(|place| sweep(self, place))
     }
 
-    /// Returns whether a piece of the job's state belongs to another key.
+    /// Returns whether a part of the job's state belongs to another key.
     ///
     /// # Errors
     /// If the state cannot be listed or read.

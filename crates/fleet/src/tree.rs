@@ -18,7 +18,8 @@ pub struct Tree {
     own: bool,
     /// If the folder does not exist: the nearest existing folder above it, and the path from there.
     above: Arc<OnceLock<(Folder, PathBuf)>>,
-    /// Set when a folder that was made for results has been exchanged. After this exchange, no more folders are made.
+    /// Set when another program has replaced a folder that this program made for results. After another program has
+    /// replaced such a folder, this program makes no more folders.
     exchanged: Arc<OnceLock<()>>,
 }
 
@@ -93,7 +94,7 @@ impl Tree {
         })
     }
 
-    /// Makes folders that are missing, if no folder was exchanged before.
+    /// Makes missing folders, unless another program has replaced such a folder before.
     fn make(&self, above: &Folder, rest: &Path) -> io::Result<Way> {
         if self.exchanged.get().is_some() {
             return Err(Exchanged.into());

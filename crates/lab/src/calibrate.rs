@@ -1,4 +1,5 @@
-//! Measures how often the lab errs on this machine. The lab stores the result and shows it beside later verdicts.
+//! Measures how often the verdicts of this crate are wrong on this machine. The lab stores the result and shows it
+//! beside later verdicts.
 //!
 //! A calibration measures several functions, some with short calls and some with long calls. The rate of false alarms
 //! comes from many runs of functions that do not leak. The power, which is the rate of detected leaks, comes from runs
@@ -16,8 +17,9 @@ use crate::target::Target;
 use crate::timing::{self, Settings};
 use crate::watch::{Silent, Steps, Watch};
 
-/// The average numbers of added iterations of the delay loop. The smallest delay is shorter than the measurement noise.
-/// The largest delay is so long that a run detects it in the first evaluation of the data.
+/// The injected delays: each number is the average number of iterations that a delay adds to the delay loop of a call.
+/// The smallest delay is shorter than the measurement noise. The largest delay is so long that a run detects it in the
+/// first evaluation of the data.
 const DELAYS: [f64; 7] = [0.007_812_5, 0.015_625, 0.031_25, 0.062_5, 0.25, 1.0, 4.0];
 
 /// The size of a calibration.
@@ -29,8 +31,8 @@ pub struct Options {
     pub costs: Vec<u32>,
     /// For each duration of a call, the number of runs with a function that does not leak.
     pub nulls: u64,
-    /// The average numbers of added iterations of the delay loop. A delay of 0.5 adds one iteration to half of the
-    /// calls.
+    /// The injected delays: each number is the average number of iterations that a delay adds to the delay loop of a
+    /// call. A delay of 0.5 adds one iteration to half of the calls.
     pub delays: Vec<f64>,
     /// The number of runs for each duration of a call and each delay.
     pub trials: u64,
@@ -152,7 +154,7 @@ fn spinner(cost: u32, delay: f64) -> Target {
         .class("with", move |random, bytes| input(random, bytes, delay.min(1.0)))
 }
 
-/// Returns the path of this processor's calibration in `folder`.
+/// Returns the path of the file in `folder` that stores this processor's calibration.
 fn file(folder: &Path, cpu: &str) -> PathBuf {
     let name: String =
         cpu.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();

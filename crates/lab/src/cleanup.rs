@@ -1,5 +1,5 @@
-//! Removes temporary folders and files when the program ends. The program may return, find its output pipe closed, or
-//! handle a signal.
+//! Removes temporary folders and files when the program ends. The program may end because `main` returns, because its
+//! output pipe is closed, or because of a signal.
 //!
 //! A [`Cleanup`] value removes one folder or file when it is dropped. Use [`exit`] instead of `std::process::exit`,
 //! because `std::process::exit` runs no destructors.

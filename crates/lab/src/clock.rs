@@ -62,8 +62,8 @@ pub trait Clock {
     }
 
     /// If this clock belongs to another process, measures delays in that process. Each measurement first runs the
-    /// number of iterations in `before`, and then measures the number of iterations in `within`. Returns false if the
-    /// clock belongs to this process.
+    /// number of iterations that `before` contains, and then measures the time of the number of iterations that
+    /// `within` contains. Returns false if the clock belongs to this process.
     #[doc(hidden)]
     fn delays_elsewhere(&self, _before: &[u32], _within: &[u32], _ticks: &mut [u64]) -> bool {
         false

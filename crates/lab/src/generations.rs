@@ -23,7 +23,8 @@ pub const SETS: [Set; 5] = [
     Set { name: "E", shape: Shape::Folder, bytes: 10 * GIB, rounds: None },
 ];
 
-/// Returns the table with the workloads and kernels of this crate, followed by the workloads and kernels of `more`.
+/// Returns the table with the workloads and kernels (timed functions) of this crate, followed by the workloads and
+/// kernels of `more`.
 #[must_use]
 pub fn with_own(more: Offer) -> Offer {
     let mut offer = Offer { sets: SETS.to_vec(), workloads: workloads(), kernels: kernel::own(), ..Offer::default() };

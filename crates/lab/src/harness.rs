@@ -1,4 +1,4 @@
-//! The lab's command line: `deadpan lab …`, and benchmarks in other crates, which `cargo bench` runs.
+//! The lab's command line: the command `deadpan lab …`, and the benchmarks of other crates, which `cargo bench` runs.
 //!
 //! A benchmark in your own crate needs `harness = false` in the manifest, and this `main`:
 //!
@@ -140,7 +140,7 @@ pub fn run(command: &Command, suite: &Suite) -> ExitCode {
     }
 }
 
-/// Returns an exit code as a number. The standard library has no function for this conversion.
+/// Returns an exit code as a number. The standard library has no function that converts an exit code to a number.
 #[must_use]
 pub fn number(code: ExitCode) -> u8 {
     (0..=255).find(|&number| ExitCode::from(number) == code).unwrap_or(2)

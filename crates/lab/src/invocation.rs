@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 /// The command that started a program inside an interpreter.
 #[derive(Clone, Debug)]
 pub struct Invocation {
-    /// The words that start the program, for example `python3`, `-m`, `deadpan`.
+    /// The first words of the command line, which start the program, for example `python3`, `-m`, `deadpan`.
     pub start: Vec<OsString>,
     /// The file with the program's code.
     pub code: PathBuf,
@@ -26,7 +26,7 @@ pub fn set(invocation: Invocation) {
     let _ = INVOCATION.set(invocation);
 }
 
-/// Returns the program's arguments, without the words that start the program.
+/// Returns the program's arguments, without the program's name or the command that starts an interpreter.
 #[must_use]
 pub fn arguments() -> Vec<OsString> {
     INVOCATION.get().map_or_else(|| std::env::args_os().skip(1).collect(), |known| known.arguments.clone())
@@ -45,7 +45,8 @@ pub(crate) fn under(tool: &str, options: &[&str]) -> std::io::Result<std::proces
     Ok(command)
 }
 
-/// If this program runs inside an interpreter, returns the words that start the program.
+/// If this program runs inside an interpreter, returns the words at the beginning of the command line that start the
+/// program.
 #[cfg(feature = "harness")]
 pub(crate) fn interpreted() -> Option<&'static [OsString]> {
     INVOCATION.get().map(|known| &*known.start)

@@ -129,7 +129,7 @@ mod tests {
         for _ in 0..70_000 {
             seen[random.below(7) as usize] += 1;
         }
-        // The limits are five standard deviations of a binomial distribution around 10 000.
+        // The limits are five standard deviations of a binomial distribution below and above 10 000.
         assert!(seen.iter().all(|&count| (9_530..10_470).contains(&count)), "{seen:?}");
     }
 

@@ -20,7 +20,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// One run of the lab.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Record {
-    /// The version of the schema. Records that this version of the crate writes have [`SCHEMA_VERSION`].
+    /// The version of the schema. A record that this version of the crate writes contains [`SCHEMA_VERSION`].
     pub schema_version: u32,
     /// The program that made the measurements.
     pub tool: Tool,
@@ -232,7 +232,7 @@ pub struct Design {
     pub looks: Vec<usize>,
     /// The probability of a false alarm for this target, over all evaluations and all pairs of classes.
     pub alpha: f64,
-    /// The difference that counts as a leak, in nanoseconds per call.
+    /// The threshold in nanoseconds per call: a larger difference is a leak.
     pub delta_ns: f64,
     /// The seed for the order of the calls and for the inputs.
     pub seed: u64,
@@ -320,8 +320,8 @@ pub struct Pair {
     pub batches: usize,
     /// The differences of the statistics. With probability 1 − α, all intervals together contain the true differences.
     pub effects: Vec<Effect>,
-    /// The difference between the means of all calls. This interval is wide, because it must hold together with the
-    /// intervals of the effects.
+    /// The difference between the mean times of the two classes, over all calls. This interval is wide, because with
+    /// probability 1 − α this interval and the intervals in `effects` are all correct.
     pub raw_mean: Interval,
     /// The bound on the difference between the classes, for quantiles up to `bound_up_to`. For these quantiles, the
     /// classes differ by at most this number of nanoseconds.
@@ -333,7 +333,7 @@ pub struct Pair {
     /// The bound on the difference of the classes, for quantiles up to 99.9 %. For these quantiles, the classes differ
     /// by at most this number of nanoseconds.
     pub tail_bound_ns: f64,
-    /// The smallest shift of all times that nine of ten runs of this size would find.
+    /// If all times of one class shift by at least this amount, nine of ten runs of this size find the shift.
     pub mde_ns: f64,
     /// The approximate number of additional pairs of calls that an inconclusive result needs to become conclusive.
     pub more_pairs: Option<u64>,
@@ -350,8 +350,8 @@ pub struct Pair {
     pub series: Vec<f64>,
     /// The autocorrelation of the batch times, for lag 1, 2 and so on.
     pub autocorrelation: Vec<f64>,
-    /// The difference between the distribution functions of the two classes. Each point is a time in nanoseconds, and
-    /// the second class's distribution function minus the first class's.
+    /// The difference between the distribution functions of the two classes. Each point consists of a time in
+    /// nanoseconds, and of the second class's distribution function minus the first class's function at this time.
     pub ecdf: Vec<[f64; 2]>,
     /// The measuring time in seconds, including the time of the controls.
     pub seconds: f64,
@@ -390,14 +390,14 @@ pub struct Effect {
     #[serde(default)]
     pub up_to: f64,
     /// If the quantile is in a gap between two groups of times, the width of the gap in nanoseconds. In a gap, the
-    /// value of the quantile has no meaning. In that case, the difference is a product: the share of the calls that
-    /// move from one group to the other, times the width of the gap. This product is the contribution of these calls to
-    /// the mean.
+    /// value of the quantile has no meaning. For a quantile in a gap, the difference is a product: the share of the
+    /// calls that move from one group to the other, times the width of the gap. This product is the contribution of
+    /// these calls to the mean.
     #[serde(default)]
     pub gap_ns: Option<f64>,
     /// The difference per call: the value of the second class minus the value of the first class.
     pub difference: Interval,
-    /// A larger difference in this statistic is a leak.
+    /// The threshold for this statistic: a larger difference is a leak.
     pub tolerance_ns: f64,
 }
 
@@ -409,8 +409,8 @@ pub struct Controls {
     pub same: Control,
     /// The control measurement that adds a delay to the calls of the target. The test must find the delay.
     pub delay: Control,
-    /// The control that measures a leaking function. Its calls take about as long as the target's calls. The test must
-    /// find the leak.
+    /// The control that measures a leaking function. The calls of the leaking function take about as long as the
+    /// target's calls. The test must find the leak.
     pub leak: Control,
 }
 
@@ -574,9 +574,10 @@ pub struct Comparison {
     /// margin. Noise does not widen the margin.
     pub margin: f64,
     /// The noise shows how much two measurements of the first function or program differ in the same rounds. For
-    /// functions, the noise is the larger absolute value of the two bounds of this difference. For programs, the noise
-    /// is the standard error. A difference is significant only if it is more than twice the noise. The speeds are
-    /// reported as equal only if the noise is smaller than the margin.
+    /// functions, the noise is the larger absolute value of the two bounds of the difference between two measurements
+    /// of the first function. For programs, the noise is the standard error of a comparison of the first program with
+    /// itself. A difference is significant only if it is more than twice the noise. The speeds are reported as equal
+    /// only if the noise is smaller than the margin.
     #[serde(default)]
     pub noise: f64,
     /// The number of rounds. Each round runs A B B A.
@@ -710,8 +711,8 @@ pub struct Check {
     pub what: String,
     /// The number of runs.
     pub runs: u64,
-    /// The number of counted runs. The field `what` states what is counted: the runs in which its statement was true,
-    /// or the runs with errors.
+    /// The number of counted runs. The field `what` contains the statement; the counted runs are the runs in which the
+    /// statement was true, or the runs with errors.
     pub found: u64,
     /// The share of counted runs, with the exact 95 % interval.
     pub rate: Interval,

@@ -37,7 +37,8 @@ pub struct Options {
     /// The number of races (speed comparisons) between equal functions. The selftest also runs the same number of races
     /// between functions whose work differs by one percent.
     pub races: u64,
-    /// Returns additional functions that do not leak. The lab tests them beside its own functions.
+    /// Returns additional functions that do not leak. The lab tests the additional functions together with its own
+    /// functions.
     pub targets: fn() -> Vec<Target>,
     /// Whether a compiler runs during the tests.
     pub load: bool,
@@ -62,8 +63,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns settings for a selftest of a few minutes. Such a selftest finds gross errors, but its intervals are
-    /// wide.
+    /// Returns settings for a selftest of a few minutes. A selftest of a few minutes finds gross errors, but its
+    /// intervals are wide.
     #[must_use]
     pub fn quick() -> Self {
         Self { nulls: 40, settled: 2, shifts: 50, plain: 20, rare: 20, races: 5, ..Self::default() }

@@ -7,7 +7,7 @@
 //! these instruction sets. [`covered`] lists the remaining instruction sets. Memcheck does not report a secret operand
 //! of a division.
 //!
-//! If the program does not run under Valgrind, these functions mark nothing. Run the program as
+//! If the program does not run under Valgrind, the functions of this module have no effect. Run the program as
 //! `valgrind --error-limit=no --error-exitcode=9 ./program`. Without `--error-limit=no`, memcheck stops counting after
 //! a thousand different places.
 //!
@@ -62,7 +62,7 @@ pub fn errors() -> u64 {
 pub struct TaintOutcome {
     /// The number of times that a jump or an address depended on the secret.
     pub errors: u64,
-    /// The reason why the check did not take place, or `None` if it did.
+    /// The reason why the check did not take place, or `None` if the check took place.
     pub skipped: Option<String>,
 }
 

@@ -177,8 +177,8 @@ impl Target {
         self
     }
 
-    /// Creates a target from `run`, which calls the function itself. The measuring loop of this process does not call
-    /// the function of such a target.
+    /// Creates a target from `run`, which calls the function itself. This process measures the target through `run`,
+    /// and never calls the function directly.
     pub(crate) fn from_run(name: &str, length: usize, run: impl Run + 'static) -> Self {
         Self::with(name, length, run)
     }
@@ -298,15 +298,15 @@ impl Target {
         &self.name
     }
 
-    /// The length of an input in bytes. For a prepared target, this is the length of the bytes that represent an input.
-    /// These bytes contain the class and a seed.
+    /// The length of an input in bytes. For a prepared target, the result is the length of the bytes that represent an
+    /// input. The bytes that represent an input contain the class and a seed.
     #[must_use]
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// Returns the length of an input in bytes, as records contain it. The length is zero if the inputs are values
-    /// instead of bytes.
+    /// Returns the length of an input in bytes, in the form that a record stores. The length is zero if the inputs are
+    /// values instead of bytes.
     pub(crate) fn recorded_length(&self) -> usize {
         if self.run.prepared() { 0 } else { self.length }
     }

@@ -114,7 +114,7 @@ pub(crate) fn measure(
     }
     judge::holm(&mut outcomes);
     // After Holm's correction, a difference may be significant that was not significant in any earlier evaluation. The
-    // test must find such a difference again in new data.
+    // test must find this difference again in new data.
     for (lane, outcome) in lanes.iter_mut().zip(&mut outcomes) {
         let open =
             matches!(outcome.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive) && outcome.confirmed.is_none();
@@ -179,8 +179,9 @@ impl Scale {
     }
 
     /// Draws the random delay of a measurement, in iterations of the delay loop. The delay is the sum of two uniform
-    /// random numbers, and each number is as wide as a step of the clock. With such a sum, measurements start equally
-    /// often at all times within a step, even if the delay loop is somewhat faster or slower than measured.
+    /// random numbers, and the range of each number is as wide as a step of the clock. Because the delay is a sum of
+    /// two numbers, measurements start equally often at all times within a step, even if the delay loop is somewhat
+    /// faster or slower than measured.
     pub(crate) fn dither(&self, random: &mut Random) -> u32 {
         (1 + random.below(self.dither) + random.below(self.dither)) as u32
     }

@@ -8,17 +8,19 @@
 //! kernel's work, a trace contains only the arguments of system calls. Two different addresses are a difference even if
 //! they lie in the same cache line.
 //!
-//! Traces need x86-64 Linux. On other systems and under Valgrind, the lab skips the trace and states this in the result
-//! ([`unavailable`]). A trace runs tens of millions of instructions per second, and records a call at least nine times.
+//! Traces need x86-64 Linux. On systems other than x86-64 Linux and under Valgrind, the lab skips the trace, and the
+//! result contains the reason ([`unavailable`]). A trace runs tens of millions of instructions per second, and records
+//! a call at least nine times.
 //!
 //! # Processes
 //! The function never runs in the caller's process, so the changes that the function makes in memory are lost. The
 //! function first runs without a trace in a copy of the caller's process, once with each input. During these calls, the
 //! function can do work that only its first call needs. Each recorded call then runs in a copy of this second process,
-//! so the heap, the counters and the caches are the same at the start of each recorded call. The trace compares these
-//! *later* calls. Actions that the function performs only in its first calls, such as filling a cache, are not part of
-//! the trace. The trace is skipped if a call ends its process, panics or does not return. The processes have only one
-//! thread, so the trace is also skipped if the function starts a thread or waits for a thread.
+//! so the heap, the counters and the caches are the same at the start of each recorded call. The trace compares only
+//! the recorded calls, which run after the first calls. Actions that the function performs only in its first calls,
+//! such as filling a cache, are not part of the trace. The trace is skipped if a call ends its process, panics or does
+//! not return. The processes have only one thread, so the trace is also skipped if the function starts a thread or
+//! waits for a thread.
 //!
 //! ```
 //! use deadpan_lab::{Target, trace};
@@ -149,9 +151,10 @@ pub fn assert_equal(target: &mut Target, seed: u64) -> record::Trace {
 }
 
 /// Calls [`target`] in a test. Panics if there is a finding. If `may_skip` contains the target's name, this target does
-/// not cause a panic when its trace is skipped. In this case, the field `skipped` of the result states the reason.
+/// not cause a panic when its trace is skipped. If the trace of a target in `may_skip` is skipped, the field `skipped`
+/// of the result states the reason.
 ///
-/// Tests that also run on systems without traces should check [`unavailable`] first.
+/// A test that also runs on systems without traces should check [`unavailable`] first.
 ///
 /// # Panics
 /// Panics if the traces differ, if an instruction's time depends on the secret, or if the trace of a target outside

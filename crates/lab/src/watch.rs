@@ -22,8 +22,8 @@ impl Watch for Silent {
     fn progress(&mut self, _what: &str, _done: u64, _of: u64) {}
 }
 
-/// Counts the steps of a series of runs and reports them to another watch. To the other watch, the whole series looks
-/// like a single run.
+/// Counts the steps of a series of runs and reports them to another watch. For the other watch, the whole series is a
+/// single run.
 pub(crate) struct Steps<'w> {
     watch: &'w mut dyn Watch,
     done: u64,

@@ -413,15 +413,15 @@ fn a_public_result_is_stated_after_the_class(folder: &Folder) {
     let output = folder.lab("trace", "verify", COMPARE, &public);
     let out = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.code() == Some(0) && out.contains("equal: "), "{out}");
-    // The lab still finds a leak between two classes with the same result.
+    // The lab finds a leak between two classes even if both classes have the same result.
     assert_eq!(folder.lab("trace", "leaky", COMPARE, &public).status.code(), Some(10));
     let file = folder.0.join("keys.bin");
     fs::write(&file, [7; 64]).unwrap();
     let file = format!("seven@known={}", file.display());
     let output = folder.lab("trace", "steady", "secret:32,secret:32,len:32", &["--class-file", &file, "--list"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "steady: seven (one class: traced only)");
-    // If there is only one class file and its class has no public result, the lab compares this class with its own
-    // class `random`.
+    // If the only class file has a class without a public result, the lab compares this class with the class `random`,
+    // which the lab makes itself.
     let list = |name: &str| {
         let file = format!("{name}={}", folder.0.join("keys.bin").display());
         folder.lab("trace", "steady", "secret:32,secret:32,len:32", &["--class-file", &file, "--list"])

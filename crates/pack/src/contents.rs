@@ -13,8 +13,8 @@ use crate::stale::current;
 /// The contents of a pack. Each method reads only the parts of the index that it needs, and reads these parts one at a
 /// time.
 ///
-/// The index is checked for contradictions, but not compared with the archive. [`Excerpt`](crate::Excerpt) extracts
-/// entries, and compares the headers of each entry with its record in the index.
+/// Reading checks the index for contradictions, but does not compare the index with the archive.
+/// [`Excerpt`](crate::Excerpt) extracts entries, and compares the headers of each entry with its record in the index.
 #[derive(Debug)]
 pub struct Contents<R> {
     pub(crate) input: R,
@@ -45,7 +45,7 @@ impl<R: Read + Seek> Contents<R> {
         Ok(Some(Self { input, root, table }))
     }
 
-    /// Reads the index table for a pack whose first bytes cannot be read; apart from that, works as [`Contents::read`].
+    /// Reads the index table for a pack whose first bytes cannot be read; otherwise works like [`Contents::read`].
     /// `root` is the name of the folder that was packed.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl<R: Read + Seek> Contents<R> {
         Entries { contents: self, walk, done: false }
     }
 
-    /// Returns the input. The position of the input is not defined.
+    /// Returns the input. After this call, the input may be at any position.
     pub fn into_inner(self) -> R {
         self.input
     }

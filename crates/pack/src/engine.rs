@@ -1,9 +1,9 @@
 //! Packs on all cores, without keys.
 //!
 //! Each worker thread locks the packer and takes the next chunk of the pack. The worker reads and hashes the files of
-//! the chunk without the lock, and writes the chunk when all earlier chunks are written. In a measurement, writing the
-//! chunks in any order, each to its offset, took a third longer: a file has only one writer at a time, and the other
-//! threads wait in loops.
+//! the chunk without the lock. The worker waits until all earlier chunks are written, and then writes this chunk. In a
+//! measurement, writing the chunks in any order, each to its offset, took a third longer: only one thread at a time can
+//! write to a file, and the other threads wait in loops.
 
 use std::io::Write;
 
@@ -25,8 +25,8 @@ struct PackState {
     failure: Option<Error>,
 }
 
-/// A chunk that a worker holds. When a chunk is dropped after it was written, the next chunk may be written. If a chunk
-/// is dropped before it was written, the other workers stop.
+/// A chunk that a worker holds. When a worker drops a chunk that it has written, the next chunk may be written. If a
+/// chunk is dropped before it was written, the other workers stop.
 struct Chunk<'a> {
     number: u64,
     turn: &'a Turn,
@@ -90,7 +90,7 @@ pub fn pack(packer: Packer, output: impl Write + Send, work: &Work<'_>) -> Resul
             });
             if let Err(error) = result {
                 let mut state = state.lock();
-                // Other workers report `Stopped` only because of the first failure.
+                // The other workers report `Stopped`, but only because of the first failure.
                 if state.failure.is_none() || matches!(state.failure, Some(Error::Stopped)) {
                     state.failure = Some(error);
                 }

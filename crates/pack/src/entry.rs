@@ -59,15 +59,15 @@ pub struct Entry {
     pub content: u64,
     /// The length of the content in the archive, in bytes.
     pub stored: u64,
-    /// The BLAKE3 hash of the content as stored in the archive; `None` if the hash is not known from an index.
+    /// The BLAKE3 hash of the content as the archive stores it; `None` if no index gives the hash.
     pub hash: Option<[u8; 32]>,
     /// The target of a link.
     pub target: Option<Vec<u8>>,
 }
 
 impl Entry {
-    /// The offset where the content ends, rounded up to whole blocks. The header of the next entry begins there or
-    /// later.
+    /// The offset where the content ends, rounded up to whole blocks. The header of the next entry begins at this
+    /// offset or later.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.content.saturating_add(self.stored.next_multiple_of(BLOCK))

@@ -40,7 +40,7 @@ pub struct Excerpt<'a, R, S> {
     contents: Contents<S>,
     index: IndexWriter,
     frame: Frame,
-    /// The length of the file content that follows the waiting bytes of `frame`.
+    /// The length of the content that comes after the bytes that `frame` still has to return.
     content: u64,
     left: u64,
     /// The last folder that was added.
@@ -56,13 +56,13 @@ pub struct Excerpt<'a, R, S> {
 }
 
 impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
-    /// Makes an excerpt of `picks`. `contents` must read the pack of `picks`, through a separate reader.
+    /// Makes an excerpt of `picks`. `contents` must read the same pack as `picks`, but through a separate reader.
     #[must_use]
     pub fn new(picks: Picks<'a, R>, contents: Contents<S>) -> Self {
         let frame = Frame::new();
         let mut check = Parser::new();
         let mut at = 0;
-        // The marker was written by this crate, so an error is impossible here.
+        // This crate wrote the marker, so parsing the marker cannot fail.
         while let Ok(Some(_)) = check.next(frame.ready(), &mut at) {}
         Self {
             picks,
@@ -111,9 +111,9 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         Ok(self.is_damaged(&pick.entry) || of_source || target.is_some_and(|target| self.is_damaged(&target)))
     }
 
-    /// Compares each content with its hash in the index, and returns an error after the first content with a wrong
-    /// hash. Use this function if another program unpacks the excerpt. This crate compares the hashes itself when it
-    /// unpacks an excerpt.
+    /// While the excerpt is read, compares each content with its hash in the index, and returns an error after the
+    /// first content with a wrong hash. Use this function if another program unpacks the excerpt. This crate compares
+    /// the hashes itself when it unpacks an excerpt.
     #[must_use]
     pub fn hashed(self) -> Self {
         Self { hashing: true, ..self }
@@ -142,7 +142,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
             return Ok(());
         }
         let Pick { entry, source } = pick;
-        // The folders that contain the entry and were not added yet, the root first.
+        // The folders that contain the entry and are not in the excerpt yet, beginning with the root.
         let mut missing = Vec::new();
         let mut path = entry.path.as_slice();
         while !path.is_empty() {
@@ -177,7 +177,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         let about = About { path, kind: b'5', mode: folder.mode, modified: folder.modified, ..About::default() };
         let mut headers = Vec::new();
         write::headers(&mut headers, &about);
-        // The parser also gets the name of the root from these headers.
+        // The comparison also tells the parser the name of the root.
         self.compare(&folder, &headers)?;
         self.frame.add(&headers);
         let content = self.frame.end();
@@ -209,7 +209,8 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
     fn compare(&mut self, entry: &Entry, bytes: &[u8]) -> Result<(), Error> {
         let mut at = 0;
         let same = match self.check.next(bytes, &mut at)? {
-            // An entry's position in the excerpt differs from its position in the pack, and headers contain no hash.
+            // The positions are not compared, because an entry has another position in the excerpt than in the pack.
+            // The hash is not compared, because headers contain no hash.
             Some(Event::Member(member)) if at == bytes.len() => {
                 Entry { begin: entry.begin, content: entry.content, hash: entry.hash, ..member.entry } == *entry
             }
@@ -261,7 +262,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         }
     }
 
-    /// Returns an error if a complete content has another hash than in the index.
+    /// At the end of a content, returns an error if the hash of the content differs from the hash in the index.
     fn compare_hash(&mut self) -> Result<(), Error> {
         if self.left > 0 {
             return Ok(());

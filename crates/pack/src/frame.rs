@@ -14,13 +14,14 @@ use crate::tar::write::{About, comment, headers};
 pub(crate) struct Frame {
     /// The number of bytes of the pack that were already returned.
     position: u64,
-    /// The bytes that are returned next, except for the first `given` bytes, which were already returned.
+    /// The bytes that were made last: the first `given` of these bytes were already returned, the other bytes are
+    /// returned next.
     ready: Vec<u8>,
     given: usize,
     stage: Stage,
 }
 
-/// The next bytes to make when all bytes in `ready` were returned.
+/// What is made next, after all bytes in `ready` were returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// Entries, or the end of the archive.
@@ -71,7 +72,7 @@ impl Frame {
         self.position + self.ready().len() as u64
     }
 
-    /// Counts bytes of content that the caller returned itself.
+    /// Counts bytes of content that the caller returned without this type.
     pub(crate) fn pass(&mut self, length: usize) {
         self.position += length as u64;
     }
@@ -98,8 +99,8 @@ impl Frame {
         self.ready.resize(self.ready.len() + filling(length) as usize, 0);
     }
 
-    /// If too many bytes of the index are waiting, prepares an index block with some of these bytes. Returns whether an
-    /// index block was prepared.
+    /// If too many finished bytes of the index are not in the pack yet, prepares an index block with some of these
+    /// bytes. Returns whether an index block was prepared.
     pub(crate) fn block(&mut self, index: &mut IndexWriter) -> bool {
         let Some(block) = index.block(self.position) else { return false };
         self.ready = block;

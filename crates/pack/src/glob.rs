@@ -65,7 +65,7 @@ fn component(pattern: &[u8], name: &[u8]) -> bool {
             (rest, left) = (&rest[used..], &left[length..]);
             continue;
         }
-        // After a mismatch, the last star is tried again with one more character.
+        // After a mismatch, the last `*` matches one more character, and the comparison is tried again.
         let Some((behind, from)) = retry else { return false };
         let Some((_, length)) = character(from) else { return false };
         retry = Some((behind, &from[length..]));
@@ -73,8 +73,8 @@ fn component(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// Matches the first element of `pattern` with one character. Returns the lengths in bytes of the matched element and
-/// of the matched character.
+/// Matches the first element of `pattern` with one character. Returns two lengths in bytes: of the element of the
+/// pattern, and of the character that it matches.
 fn one(pattern: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     let (found, length) = character(name)?;
     match pattern.first()? {

@@ -62,7 +62,7 @@ impl Paths {
     }
 }
 
-/// A hasher for keys that already are hashes.
+/// A hasher for keys that are hashes already, and are used unchanged.
 #[derive(Debug, Default)]
 pub(crate) struct Itself(u64);
 

@@ -23,7 +23,8 @@ pub enum What {
     Output,
     /// The entry was skipped: it was removed while the folder was packed.
     Gone,
-    /// The file changed while it was read. The packed contents may be a mixture of the old and the new contents.
+    /// The file changed while it was read. The file changed while it was packed: its packed contents may be a mixture
+    /// of the old and the new contents.
     Changed,
     /// The entry was skipped, because it could not be read and the caller asked to keep going. Holds the reason.
     Unreadable(String),

@@ -25,10 +25,10 @@ use job::{Piece, Shared};
 use links::Links;
 use source::{Extents, Source};
 
-/// The maximum number of files that one job reads and keeps open until the job is completed.
+/// A job may keep at most this many files open until it is completed.
 const LEFT_OPEN: usize = 200;
-/// This number is subtracted from the number of files that the process may have open. Jobs use at most half of the
-/// remaining number.
+/// This number of open files is reserved for other uses, and is subtracted from the number that the process may have
+/// open. Jobs keep at most half of the remaining number of files open.
 const LEFT_FREE: usize = 32;
 
 /// The maximum number of bytes of the extended attributes of an entry. The rest of a pax header is reserved for paths.
@@ -48,17 +48,17 @@ pub struct Packing {
     pub keep_going: bool,
     /// A file to skip: the output file, if it is in the packed folder.
     pub except: Option<FileId>,
-    /// The output file or its name; the output is skipped, and a note reports this.
+    /// The output file or its name. If the output is in the packed folder, packing skips the output and adds a note.
     pub output: Option<OutputPlace>,
 }
 
 /// The output of a pack, which may be inside the folder that is packed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputPlace {
-    /// An open file. The file is not packed under any of its names.
+    /// An open file. The file is not packed, under whichever name it occurs.
     File(FileId),
-    /// The name that the pack will have when it is complete. If the pack replaces a file, other names of the replaced
-    /// file are packed.
+    /// The name that the pack receives as soon as it is complete. If the pack will replace an existing file, packing
+    /// still includes this file under its other names.
     Name {
         /// The folder of the name.
         folder: FileId,
@@ -79,7 +79,7 @@ pub struct Packer {
     options: Packing,
     shared: Arc<Shared>,
     frame: Frame,
-    /// The file whose content comes next, after the waiting bytes of `frame`.
+    /// The file whose content comes next, after the bytes that `frame` still has to return.
     content: Option<Content>,
     links: Links,
     entries: u64,
@@ -90,7 +90,7 @@ pub struct Packer {
 struct Content {
     source: Arc<Source>,
     extents: Extents,
-    /// The number of bytes of the stored content that were already assigned.
+    /// How many bytes of the stored content were already assigned to a chunk.
     given: u64,
 }
 
@@ -144,7 +144,7 @@ impl Packer {
         self.entries
     }
 
-    /// The size of the files so far, in bytes.
+    /// The total size of the files that were packed so far, in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
@@ -186,7 +186,7 @@ impl Packer {
                 continue;
             }
             if self.frame.stage() == Stage::Index {
-                // The index also needs the hashes of the files in this chunk.
+                // The remaining index also contains the hashes of the files in this chunk.
                 job.now(&mut buffer[..filled])?;
             }
             if !self.next()? {
@@ -317,7 +317,8 @@ impl Packer {
 
     fn file(&mut self, path: Vec<u8>, file: std::fs::File, about: &About) -> Result<(), Error> {
         let size = about.length;
-        // The holes of files with equal contents can differ between file systems.
+        // Holes are not stored if the pack must be deterministic, because files with equal contents can have different
+        // holes on different file systems.
         let extents = if self.options.deterministic { Extents::whole(size) } else { Extents::with_data(&file, about) };
         let xattrs = self.xattrs(&path, &file)?;
         let map = extents.map(size);
@@ -328,8 +329,8 @@ impl Packer {
         let path = entry.path.clone();
         let Some(slot) = self.add(entry, about, &xattrs) else { return Ok(()) };
         let source = Arc::new(Source::new(path, file, about, stored, slot));
-        // If the file became shorter before its holes were listed, the missing end looks like a hole, and reading does
-        // not fail.
+        // A file may become shorter before its holes are listed: then the missing end looks like a hole, so reading
+        // does not fail.
         if kind == Kind::Sparse && source.is_short() {
             self.shared.shrank(&source)?;
         }
@@ -393,8 +394,8 @@ impl Packer {
 }
 
 impl Content {
-    /// Returns the next piece of the content, with at most `room` bytes. The job reads this piece into the buffer at
-    /// offset `filled`.
+    /// Returns the next range of the content as a piece of at most `room` bytes. The job reads this piece into the
+    /// buffer at offset `filled`.
     fn piece(&mut self, filled: usize, room: usize) -> Option<Piece> {
         let (offset, length) = self.extents.take(room as u64)?;
         let piece = Piece {

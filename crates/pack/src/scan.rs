@@ -20,9 +20,9 @@ pub struct Scan<R> {
     at: usize,
     /// Skips bytes of the input.
     skip: fn(&mut R, u64) -> io::Result<()>,
-    /// Whether the input ends before the last skipped byte.
+    /// Returns whether bytes were skipped that are beyond the end of the input.
     beyond: fn(&mut R) -> io::Result<bool>,
-    /// Whether the bytes after the end of the archive are read too.
+    /// If true, the bytes after the end of the archive are read too.
     drains: bool,
     /// The kinds of irregularities for which a note was already returned.
     noted: Vec<Oddity>,
@@ -147,7 +147,7 @@ impl<R: Read> Scan<R> {
         }
     }
 
-    /// Checks that the archive is complete when the input ends.
+    /// At the end of the input, checks that the archive is complete.
     fn ended(&mut self) -> Result<Option<Listed>, Error> {
         let odd = if self.end.is_none() { self.parser.end()? } else { None };
         // If `end` is set, the next call does not check the end of the archive again.
@@ -181,8 +181,8 @@ impl<R: Read> Scan<R> {
 }
 
 impl<R: Read + Seek> Scan<R> {
-    /// Lists the entries of an input from its beginning, and seeks over contents. A pack that another program has
-    /// changed is listed as an archive of that program (see [`index_is_stale`]).
+    /// Lists the entries of an input from its beginning, and seeks over contents. If another program has changed a
+    /// pack, lists the pack as an archive of that program (see [`index_is_stale`]).
     ///
     /// # Errors
     /// If the input cannot be read.

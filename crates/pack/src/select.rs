@@ -52,8 +52,8 @@ impl Selection {
         Self(paths.into_iter().map(|path| plain(&path).to_vec()).collect())
     }
 
-    /// Whether the selection consists of a single path and no pattern. If a file has this path, the caller wants the
-    /// contents of the file.
+    /// Whether the selection consists of a single path and no pattern. If the path belongs to a file, the caller wants
+    /// the contents of the file.
     #[must_use]
     pub fn is_one_name(&self) -> bool {
         matches!(self.0.as_slice(), [wanted] if !Glob::is_one(wanted))
@@ -105,8 +105,8 @@ fn plain(path: &[u8]) -> &[u8] {
     if &path[..end] == b"." { b"" } else { &path[..end] }
 }
 
-/// Returns the paths below the root that `wanted` can mean: the path `wanted`, and, if `wanted` begins with the root's
-/// name, also the path without that name.
+/// Returns the paths below the root that `wanted` can stand for: the path `wanted` itself, and, if it begins with the
+/// name of the root, the rest after this name.
 fn below(wanted: &[u8], root: Option<&[u8]>) -> Vec<Vec<u8>> {
     let rest = root.and_then(|root| wanted.strip_prefix(root)).filter(|rest| rest.is_empty() || rest.starts_with(b"/"));
     let mut ways: Vec<_> = rest.map(|rest| rest.strip_prefix(b"/").unwrap_or_default().to_vec()).into_iter().collect();
@@ -253,7 +253,8 @@ impl<R: Read + Seek> Iterator for Picks<'_, R> {
 #[derive(Clone, Debug)]
 pub struct Filter {
     wanted: Vec<Vec<u8>>,
-    /// For each selected path, the paths and patterns that it can mean below the root; empty before the first entry.
+    /// For each selected path, the paths and patterns that it can stand for below the root. The list is empty before
+    /// the first entry.
     rules: Vec<Vec<Rule>>,
     seen: Vec<bool>,
 }
@@ -261,7 +262,8 @@ pub struct Filter {
 impl Filter {
     /// Whether an entry's path is selected. `root` is the name of a pack's root, and must be the same in each call.
     pub fn takes(&mut self, path: &[u8], root: Option<&[u8]>) -> bool {
-        // The path of a refused entry is stored exactly as in the archive, so it is cleaned here.
+        // The path of a refused entry is stored exactly as in the archive, so a leading `./` and a trailing `/` are
+        // removed here.
         let path = plain(path);
         if self.rules.is_empty() {
             let both = |way: Vec<u8>| {

@@ -49,7 +49,8 @@ pub fn is_plain(character: char) -> bool {
     !character.is_control() && !none && HIDDEN.iter().all(|range| !range.contains(&character))
 }
 
-/// Characters that are invisible, move or change other characters, or have no distinct shape, in order.
+/// All characters that are invisible, that move or change other characters, or that have no distinct shape, sorted by
+/// code point.
 ///
 /// The list contains `Default_Ignorable_Code_Point` of Unicode 16 (with the variation selectors and the Hangul
 /// fillers), line and paragraph separators, direction marks, annotation marks, private use characters, and the blank
@@ -111,7 +112,7 @@ mod tests {
         }
     }
 
-    /// A name with one of these characters looks like the same name without it.
+    /// If a name contains one of these characters, it looks like a name without the character.
     #[test]
     fn characters_that_hide_are_escaped() {
         for hidden in [

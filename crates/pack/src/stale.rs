@@ -15,10 +15,10 @@ use crate::index::{Table, fill};
 use crate::path::{is_under, order};
 use crate::scan::{Listed, Scan};
 
-/// Whether the input begins like a pack, but another program has changed the archive and so destroyed or outdated the
-/// index. [`Contents`](crate::Contents) and [`Scan::seekable`] read such an input as an archive of another program. For
-/// an [`Unpacker`](crate::Unpacker), call [`Unpacker::without_index`](crate::Unpacker::without_index) before the first
-/// bytes. This function leaves the position of the input undefined.
+/// Whether the input begins like a pack, but another program has changed the archive, so that the index is destroyed or
+/// outdated. [`Contents`](crate::Contents) and [`Scan::seekable`] read such an input as an archive of another program.
+/// For an [`Unpacker`](crate::Unpacker), call [`Unpacker::without_index`](crate::Unpacker::without_index) before the
+/// first bytes are passed to it. After this function, the input may be at any position.
 ///
 /// If a pack was damaged or cut off, the result is false, and reading the pack returns an error.
 ///
@@ -52,7 +52,7 @@ pub(crate) fn current(input: &mut (impl Read + Seek)) -> Result<Option<Table>, E
     }
 }
 
-/// Whether a pack without a valid index has a complete archive that is not followed by an index.
+/// Whether a pack without a valid index has a complete archive with other bytes than an index after its end.
 fn ends_elsewhere(input: &mut (impl Read + Seek)) -> Result<bool, Error> {
     let mut scan = Scan::foreign(&mut *input)?;
     let (mut root, mut before) = (None, Vec::new());
@@ -71,7 +71,7 @@ fn ends_elsewhere(input: &mut (impl Read + Seek)) -> Result<bool, Error> {
     }
     // A pack must end with blocks of zeros.
     let Some(end) = scan.end().filter(|end| *end > 0) else { return Ok(false) };
-    // No pack has entries outside its root or out of order.
+    // In a pack, all entries are inside the root and in order, so entries elsewhere come from another program.
     if other {
         return Ok(true);
     }

@@ -33,7 +33,6 @@ struct TreeState {
 #[derive(Debug)]
 struct Edge {
     bytes: Box<[u8; CHUNK_LEN]>,
-    /// The number of bytes that were added.
     filled: usize,
 }
 
@@ -65,7 +64,7 @@ impl Tree {
             self.insert(&mut state, key, node);
         }
         self.edge(&mut state, offset, head);
-        // The remaining bytes are less than one chunk, or they are the whole content of exactly one chunk.
+        // The remaining bytes are either a part of one chunk, or the only chunk of the content.
         self.edge(&mut state, position, body);
         state.seen += total;
         (state.seen == self.length).then(|| self.root(&state))
@@ -101,8 +100,8 @@ impl Tree {
     /// Adds a subtree. If the sibling of the subtree is already hashed, merges the two subtrees. Then continues with
     /// the merged subtree and its sibling, and so on up to the level below the root.
     fn insert(&self, state: &mut TreeState, (mut level, mut index): (u32, u64), mut node: ChainingValue) {
-        // The parent is complete if its last chunk exists, and the parent is not the root if there are chunks outside
-        // of it.
+        // A parent is complete if its last chunk exists. A parent is not the root if the content has chunks outside of
+        // this parent.
         while (index / 2 + 1) << (level + 1) <= self.chunks() && 1 << (level + 1) < self.chunks() {
             let Some(sibling) = state.nodes.remove(&(level, index ^ 1)) else { break };
             let (left, right) = if index.is_multiple_of(2) { (&node, &sibling) } else { (&sibling, &node) };

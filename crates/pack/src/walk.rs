@@ -60,8 +60,8 @@ impl Walk {
         self.walk.folder()
     }
 
-    /// From the folders that were entered since the last call, removes and returns the paths whose names clash with an
-    /// earlier name.
+    /// Removes and returns the paths of names that clash with an earlier name of the same folder, for all folders that
+    /// were entered since the last call.
     pub(crate) fn alike(&mut self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.alike)
     }

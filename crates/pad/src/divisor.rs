@@ -5,7 +5,7 @@
 #[derive(Clone, Copy, Debug)]
 pub struct Divisor {
     block: usize,
-    /// A power of two divided by the block size, rounded up.
+    /// The power of two for the reciprocal is 2^(63 + `shift`).
     reciprocal: u64,
     /// The exponent of the power of two for the reciprocal, minus 63.
     shift: u32,
@@ -15,9 +15,9 @@ impl Divisor {
     /// Computes the reciprocal of `block`. `block` must not be zero.
     pub const fn new(block: u8) -> Self {
         let shift = (block as u32).next_power_of_two().trailing_zeros();
-        // Let `r` be this reciprocal. `r * block` exceeds 2^(63 + shift) by at least one and at most `block`, and
-        // `block` is at most 2^shift. The inequality is the condition of Granlund and Montgomery (1994, theorem 4.2).
-        // This condition implies that the quotients of all 63-bit numbers are exact.
+        // Let `r` be this reciprocal. `r * block` is greater than 2^(63 + shift), by at least one and by at most
+        // `block`, and `block` is at most 2^shift. These limits are the condition of Granlund and Montgomery (1994,
+        // theorem 4.2). This condition implies that the quotients of all 63-bit numbers are exact.
         let reciprocal = ((1_u128 << (63 + shift)) / block as u128 + 1) as u64;
         Self { block: block as usize, reciprocal, shift }
     }
@@ -31,7 +31,7 @@ impl Divisor {
     /// Rounds `length` down to a multiple of the block size. `length` must be at most `isize::MAX`.
     #[inline(always)]
     pub const fn full(self, length: usize) -> usize {
-        // The length is doubled, so that the quotient begins in the upper half of the product.
+        // The length is doubled, so that the upper half of the product, shifted right by `shift`, is the quotient.
         let product = (2 * length as u64) as u128 * self.reciprocal as u128;
         (((product >> 64) as u64) >> self.shift) as usize * self.block
     }

@@ -1,8 +1,8 @@
 //! The kernels, which pad and check one block. Only this module contains `unsafe` code.
 //!
-//! All back ends follow the same contract. The block has [`Row::size`] bytes, and the number of data bytes is smaller.
-//! The number of data bytes is secret. `pad` and `pad_in_place` write every byte of the block, and access no memory
-//! except the block, the data and the noise.
+//! All back ends follow the same contract. A block has [`Row::size`] bytes, and has fewer data bytes than that. The
+//! number of data bytes is secret. `pad` and `pad_in_place` write every byte of the block, and access no memory except
+//! the block, the data and the noise.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx512;
@@ -65,8 +65,8 @@ pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
 pub fn split(data: &[u8], divisor: Divisor) -> (&[u8], &[u8]) {
     let full = divisor.full(data.len());
     debug_assert!(full <= data.len());
-    // SAFETY: `full` is the length of the slice rounded down, as the proof in `Divisor::new` shows, so it is not
-    // greater than the length.
+    // SAFETY: `full` is the length of the slice rounded down, as the proof in `Divisor::new` shows. So `full` does not
+    // exceed the length.
     unsafe { data.split_at_unchecked(full) }
 }
 

@@ -4,7 +4,7 @@
 #[cfg(any(feature = "std", deadpan_test, test))]
 extern crate std;
 
-// The unit tests share the reference in `tests/`, which uses the name of the crate.
+// The unit tests include the reference implementation in `tests/`, which refers to this crate by its name.
 #[cfg(test)]
 extern crate self as deadpan_pad;
 

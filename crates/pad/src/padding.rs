@@ -22,7 +22,7 @@ pub struct Padding {
 }
 
 impl Padding {
-    /// Makes a padding of `scheme` for blocks of `block` bytes.
+    /// Makes a [`Padding`] with this scheme, for blocks of `block` bytes.
     ///
     /// # Errors
     /// [`Error::BlockSize`] if `block` is zero.
@@ -204,19 +204,19 @@ impl Padding {
         Ok(output)
     }
 
-    /// Returns the part of `output` that padding writes.
+    /// Returns the part of `output` that will hold the padded data.
     #[inline]
     fn room<'a>(&self, output: &'a mut [u8], full: usize) -> Result<&'a mut [u8], Error> {
         let needed = full + self.divisor.block();
         output.get_mut(..needed).ok_or(Error::TooSmall { needed })
     }
 
-    /// Fails if the data end in a zero byte and the padding consists of zeros. `block` begins with the `kept` bytes
-    /// that follow `full`. Data that end on a block border fail as well, because other implementations remove zeros
-    /// across the border.
+    /// Fails if the data end in a zero byte and the padding consists of zeros. The first `kept` bytes of `block` are
+    /// the data after the full blocks `full`. Data that end at the end of a block are refused as well, because other
+    /// implementations also remove zeros from the block before the padding.
     ///
-    /// The last data byte is in `block`, or, if `kept` is zero, at the end of `full`. The function reads both bytes,
-    /// because the end of the data is secret.
+    /// The last data byte is in `block`. If `kept` is zero, the last data byte is the last byte of `full`. The function
+    /// reads the last byte at each of the two places, because it is secret where the data end.
     #[inline]
     fn refuse_zero_tail(&self, full: &[u8], block: &[u8], kept: usize) -> Result<(), Error> {
         if !matches!(self.scheme, Scheme::Zero) {
@@ -226,8 +226,8 @@ impl Padding {
         if last.ct_is_zero().declassify() { Err(Error::ZeroTail) } else { Ok(()) }
     }
 
-    /// Returns the start value of the padding, which is random for some schemes. Fills `block` with noise for noisy
-    /// schemes.
+    /// Returns the start value of the padding bytes, which some schemes choose at random. For noisy schemes, fills
+    /// `block` with random bytes.
     #[inline]
     fn draw(&self, fill: impl FnOnce(&mut [u8]) -> Result<(), Error>, block: &mut [u8]) -> Result<Value, Error> {
         match self.scheme {
@@ -236,8 +236,8 @@ impl Padding {
                 let mut seed = [0; 8];
                 fill(&mut seed)?;
                 let seed = u64::from_le_bytes(seed);
-                // The random number is between 1 and 255, and is uniform to within 2^-56. The XOR of this random number
-                // and the last data byte can be any byte except the last data byte.
+                // The random number is from 1 to 255, and all values have the same probability to within 2^-56. The XOR
+                // of this random number and the last data byte can be any byte except the last data byte.
                 return Ok(Value { data: 1 + ((u128::from(seed) * 255) >> 64) as u8, empty: seed as u8 });
             }
             _ => {}

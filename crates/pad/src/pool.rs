@@ -15,7 +15,8 @@ use aes::{Aes256, Block};
 use crate::RandomError;
 use deadpan_ct::{Wipe, Wiped};
 
-/// The number of bytes in a refill. A refill of this size costs little compared with the calls that use its bytes.
+/// The number of bytes in a refill. Making this number of bytes costs little time compared with the calls that use the
+/// bytes.
 const SIZE: usize = 4096;
 /// The number of bytes in a refill that become the next key.
 const KEY: usize = 32;

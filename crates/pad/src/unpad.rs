@@ -57,8 +57,8 @@ impl Padding {
         }
     }
 
-    /// Returns the length of the data as a public number. If the padding is wrong, returns a length that no input can
-    /// have.
+    /// Returns the length of the data as a public number. If the padding is wrong, returns a number that is larger than
+    /// the length of any input.
     #[inline(always)]
     fn verdict(&self, padded: &[u8], block: &[u8]) -> usize {
         let (length, valid) = self.look(padded, block);

@@ -2,9 +2,9 @@
 //!
 //! Three methods (chi-square, RS and sample pairs) look for *low-bit replacement*: a sample 2k becomes 2k + 1 or stays,
 //! and a sample 2k + 1 becomes 2k or stays. A sample 2k never becomes 2k − 1. The methods measure this effect: even
-//! samples only increase, and odd samples only decrease. Templates change samples by +1 and by −1 alike. The other two
-//! methods, [`hcf_com`] and [`adjacency_hcf_com`], look for changes by ±1. Trained classifiers find more than these
-//! five methods. So a picture in which the five methods find nothing may still carry data.
+//! samples only increase, and odd samples only decrease. Templates, however, change samples by +1 as often as by −1.
+//! The other two methods, [`hcf_com`] and [`adjacency_hcf_com`], look for changes by ±1. Trained classifiers find more
+//! than these five methods. So a picture in which the five methods find nothing may still carry data.
 //!
 //! A *rate* is the share of the samples that carry a bit, from 0 to 1. Estimates are not clamped: for pictures without
 //! data, estimates are as often below 0 as above 0. Each color has a separate estimate, and the estimate of a picture
@@ -81,7 +81,7 @@ impl Plane {
     }
 }
 
-/// A picture without pixels has no colors.
+/// For a picture without pixels, returns no planes.
 fn planes(picture: &Pixels) -> impl Iterator<Item = Plane> {
     let channels = if picture.width == 0 { 0 } else { picture.channels.count() };
     (0..channels).map(move |channel| Plane {

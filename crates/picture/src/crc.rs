@@ -1,8 +1,8 @@
 //! Computes checksums of joined pieces: the checksum of `x ‖ y` from the checksums of `x` and `y`, without the bytes of
 //! `x` and `y`.
 //!
-//! `crc-fast` can also join checksums, but builds a matrix for each call. Building the matrix takes longer than the
-//! checksum of the piece.
+//! `crc-fast` can also join checksums, but builds a matrix for each call. Building the matrix takes longer than
+//! computing the checksum of the piece.
 
 use crc_fast::{CrcAlgorithm, checksum};
 

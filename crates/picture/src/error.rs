@@ -23,7 +23,7 @@ pub enum Error {
     /// The file breaks the rules of its format.
     #[error("the {format} file is damaged: {reason}")]
     Damaged {
-        /// The format that the beginning of the file states.
+        /// The file format that the first bytes of the file show.
         format: FileFormat,
         /// The broken rule, in plain words.
         reason: String,

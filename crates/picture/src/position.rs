@@ -17,7 +17,7 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Resu
     Ok(length)
 }
 
-/// Fills `buffer` from a position. A file that is too short is an error.
+/// Fills `buffer` from a position. Fails if the file ends before `buffer` is full.
 pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<()> {
     if read_at(file, buffer, position)? == buffer.len() {
         Ok(())

@@ -27,7 +27,7 @@ use crate::{Channels, Error, FileFormat, Pixels};
 pub enum Orientation {
     /// Turns the picture upright, as programs show it. For covers.
     Apply,
-    /// Returns the pixels in the stored orientation. Use this for pictures that carry data.
+    /// Returns the pixels in the stored orientation. For pictures that carry data.
     Ignore,
 }
 
@@ -40,7 +40,7 @@ pub struct Header {
     pub width: u32,
     /// Rows, before the picture is turned upright.
     pub height: u32,
-    /// The samples of a pixel after [`read`].
+    /// The color channels of the picture that [`read`] returns.
     pub channels: Channels,
 }
 
@@ -51,7 +51,7 @@ pub struct Decoded {
     pub pixels: Pixels,
     /// The format of the file.
     pub source: FileFormat,
-    /// The differences between the pixels and the pixels that the file stores.
+    /// The differences between the returned pixels and the pixels that the file stores.
     pub notes: Vec<Note>,
 }
 
@@ -194,8 +194,8 @@ fn length(mut input: impl Seek) -> Result<u64, Error> {
     Ok(end.saturating_sub(start))
 }
 
-/// Returns a length that the compressed data of no encoder reach. A file with more data may be mostly a hole, which
-/// takes no space on the disk, but takes memory when it is read.
+/// Returns a length that the compressed data of these pixels never exceed, for any encoder. A file with more data may
+/// be mostly a hole, which takes no space on the disk, but takes memory when it is read.
 fn most_data(pixels: u64) -> u64 {
     pixels.saturating_mul(16).saturating_add(1 << 20)
 }

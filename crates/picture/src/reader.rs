@@ -16,16 +16,17 @@ use crate::template::Template;
 use crate::threads::together;
 use crate::{Error, Label, Pixels, Set, spare};
 
-/// A picture that is open, so that its part can be read.
+/// An opened picture of a set: the part of the data that the picture carries can be read.
 #[derive(Debug)]
 pub enum Opened {
-    /// A carrier whose part lies at constant offsets of its file.
+    /// A carrier (a picture file that carries a part of the data) in which the bytes of the part lie at offsets that
+    /// follow from the layout.
     Carrier(File, Layout),
     /// The pixels of a carrier that another program wrote.
     Pixels(Pixels, SampleOrder),
     /// A file that holds only the part.
     Part(File),
-    /// A template in a file without compression.
+    /// A template (a photograph that carries hidden data) in a file without compression.
     Template(Box<Template>),
     /// The part.
     Bytes(Vec<u8>),
@@ -48,7 +49,7 @@ impl Opened {
     /// Reads the whole part, which has `length` bytes. Two parts with the same digest are equal.
     ///
     /// # Errors
-    /// If the picture cannot be read, or if it is too short.
+    /// If the picture cannot be read, or if it has fewer than `length` bytes of data.
     pub fn digest(&self, length: u32) -> io::Result<Digest> {
         let (mut sums, mut hash, buffers) = (Sums::default(), blake3::Hasher::new(), Buffers::default());
         let mut buffer = Vec::new();
@@ -95,7 +96,7 @@ pub struct Reader<T, O> {
     buffers: Buffers,
     /// The number of cores. To find the number of cores takes a dozen system calls.
     cores: usize,
-    /// Receives the memory of decoded pictures that are not needed any more.
+    /// This function receives the memory of decoded pictures as soon as nobody needs these pictures.
     give_back: fn(Vec<u8>),
 }
 
@@ -103,12 +104,12 @@ pub struct Reader<T, O> {
 #[derive(Debug)]
 struct SpareParts {
     file: File,
-    /// The length of a spare part, which is the length of the longest part or a little more.
+    /// The length of the part of a spare picture: the length of the longest part, or a little more.
     length: u64,
     places: Mutex<PartPlaces>,
 }
 
-/// The place of each part in the file, counted in parts.
+/// The place of each part in the file: place 0 is at the beginning, and each place has the length of one part.
 #[derive(Debug, Default)]
 struct PartPlaces {
     by_index: BTreeMap<u32, u64>,
@@ -148,7 +149,7 @@ struct Slots {
     open: Open<Opened>,
     /// The indexes of the pictures that threads are opening now.
     opening: BTreeSet<u32>,
-    /// Whether pictures of this set are decoded, so that opening a picture takes long.
+    /// Whether opening a picture of this set takes long, because the pictures are decoded.
     in_memory: bool,
 }
 
@@ -162,8 +163,8 @@ pub struct Damage {
     pub error: Option<io::Error>,
 }
 
-/// The maximum number of pieces of a part that are remembered. Only reading at many scattered positions makes more
-/// pieces than this.
+/// The reader remembers at most this many byte ranges of a part with their checksums. Only reading at many scattered
+/// positions makes more ranges than this number.
 const MOST_PIECES: usize = 1024;
 /// The number of bytes that are read at once for a check.
 const CHECK: usize = 1 << 20;
@@ -183,10 +184,10 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         }
     }
 
-    /// Reads a set, and first makes the parts of missing pictures from spare pictures. The parts of missing pictures
-    /// are written to the file that `scratch` opens for reading and writing. `scratch` is called only if a picture is
-    /// missing. The parts of pictures that are [`Opened::Pixels`] or [`Opened::Bytes`] are copied to this file too, so
-    /// that each of these pictures is opened only once.
+    /// Reads a set. If pictures are missing, first computes their parts from spare pictures. The parts of missing
+    /// pictures are written to the file that `scratch` opens for reading and writing. `scratch` is called only if a
+    /// picture is missing. The parts of pictures that are [`Opened::Pixels`] or [`Opened::Bytes`] are copied to this
+    /// file too, so that each of these pictures is opened only once.
     ///
     /// Parts that are made from a damaged picture would be damaged too. Therefore all used pictures are checked first,
     /// and [`Reader::rejected`] returns the damaged pictures, which are not used. If no picture is missing, no picture
@@ -393,7 +394,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
             let left = (u64::from(part.length) - at) as usize;
             let (now, later) = rest.split_at_mut(left.min(rest.len()));
             if let Err(error) = self.read_part(part.index, now, at) {
-                // The picture is damaged. A damaged picture is treated as partly read.
+                // The picture is damaged. A later check treats a damaged picture as a picture that was partly read.
                 self.passed.lock().entry(part.index).or_default();
                 return Err(error);
             }

@@ -151,8 +151,8 @@ impl<T> Set<T> {
         self.pictures.remove(&index);
     }
 
-    /// Returns the indexes of the pictures that are missing, as ranges. Indexes from [`Set::count`] on belong to spare
-    /// pictures.
+    /// Returns the indexes of the pictures that are missing, as ranges. Pictures whose index is [`Set::count`] or
+    /// higher are spare pictures.
     pub fn missing(&self) -> impl Iterator<Item = Range<u32>> {
         let all = self.count().saturating_add(self.spares());
         let present = self.pictures.keys().copied().chain([all]);
@@ -189,7 +189,7 @@ impl<T> Set<T> {
         self.lost() <= self.spares_present()
     }
 
-    /// Removes a damaged picture. If there is a copy of the picture, the copy is used from now on.
+    /// Removes a damaged picture. If the set has another copy of the damaged picture, the copy replaces this picture.
     pub fn reject(&mut self, index: u32) -> Option<T> {
         let copies = self.pictures.get_mut(&index)?;
         let rejected = (!copies.pictures.is_empty()).then(|| copies.pictures.remove(0));
@@ -256,7 +256,7 @@ impl<T> Set<T> {
         Some((begin, u32::try_from(end.checked_sub(begin)?).ok()?))
     }
 
-    /// Returns the length of all parts except the last part in a set with spare pictures.
+    /// In a set with spare pictures, all parts except the last part have the same length, which this function returns.
     fn equal_part(&self) -> Option<u64> {
         let mut labels = self.pictures.values().map(|copies| &copies.label);
         labels.find_map(|label| match label.index {
@@ -279,8 +279,9 @@ impl<T> Set<T> {
     }
 }
 
-/// For a set with spare pictures, returns the length of all parts except the last, as determined by a label. The spare
-/// parts have the same length. Returns `None` if the label cannot belong to a set with spare pictures.
+/// In a set with spare pictures, all parts except the last part have the same length: this function returns the length
+/// that follows from a label. The spare parts have the same length. Returns `None` if the label cannot belong to a set
+/// with spare pictures.
 fn usual_length(label: &Label) -> Option<u64> {
     let (index, last) = (u64::from(label.index), u64::from(label.count) - 1);
     let length = match index {
@@ -356,7 +357,8 @@ mod tests {
             Label { length: 951, ..all[2] },
         ];
         for odd in odd {
-            // The wrong picture is found in any order, with and without the correct picture of the same index.
+            // The wrong picture is found at any position, and whether or not the correct picture with the same index is
+            // present.
             assert_eq!(misfits(&[&all[..], &[odd]].concat()), [5], "{odd:?}");
             assert_eq!(misfits(&[&[odd], &all[..]].concat()), [0], "{odd:?}");
             let mut replaced = all.clone();

@@ -1,5 +1,5 @@
-//! Spare pictures: a Reed–Solomon code over the parts of a set. The lost pictures may be any pictures, but not more
-//! than there are spare pictures.
+//! Spare pictures: a Reed–Solomon code over the parts of a set. Any pictures may be lost, but not more pictures than
+//! there are spare pictures.
 //!
 //! The parts are worked on in stripes, so the memory does not depend on the length of the data.
 
@@ -16,13 +16,13 @@ use crate::threads::together;
 /// The maximum number of pictures in a set that has spare pictures.
 pub const MOST: u32 = 32_768;
 
-/// Returns how many spare pictures a set can have in which `count` pictures carry data. The number is 64 plus 16 for
-/// each picture that carries data, but the set has at most [`MOST`] pictures in total.
+/// Returns how many spare pictures are allowed in a set with `count` pictures that carry data. The number is 64 plus 16
+/// for each picture that carries data, but the set has at most [`MOST`] pictures in total.
 ///
 /// The work of the code grows with the number of spare pictures in the set, even if these pictures are missing. Because
-/// of this limit, the work is in proportion to the pictures that are present, since a reader needs `count` pictures.
-/// Without the limit, a forged label could state that a tiny picture is one of 32 768 pictures, and a reader would work
-/// for hours.
+/// of this limit, the work is in proportion to the pictures that are present: a reader begins only if at least `count`
+/// pictures are present. Without the limit, a forged label could state that a tiny picture is one of 32 768 pictures,
+/// and a reader would work for hours.
 #[must_use]
 pub fn most_spares(count: u32) -> u32 {
     MOST.saturating_sub(count).min(count.saturating_mul(16).saturating_add(64))
@@ -42,18 +42,18 @@ pub fn check(count: u32, spares: u32) -> Result<(), Error> {
     }
 }
 
-/// The maximum number of bytes of all stripes together, except if there are so many pictures that even their shortest
-/// stripes have more bytes.
+/// The maximum number of bytes of all stripes together. Only a set with very many pictures takes more bytes, because
+/// stripes have a minimum length.
 const MEMORY: usize = 16 << 20;
-/// The shortest stripe. Each 64 bytes of all parts form a separate code word.
+/// The shortest stripe. At each offset, the 64 bytes of all parts form a separate code word.
 const WORD: usize = 64;
 
 /// Makes the parts of `spares` spare pictures from the parts of `count` pictures. All parts have `length` bytes, a
 /// multiple of 64.
 ///
-/// `read(index, buffer, position)` fills the buffer from a position of a part on, with zeros after the end of the part.
-/// `write(spare, bytes, position)` writes to a position of a spare part; the spare parts are counted from 0. Several
-/// threads call `read` and `write` at the same time.
+/// `read(index, buffer, position)` reads the part with this index from `position` into the buffer, and adds zeros after
+/// the end of the part. `write(spare, bytes, position)` writes to a position of a spare part; the spare parts are
+/// counted from 0. Several threads call `read` and `write` at the same time.
 ///
 /// # Errors
 /// The errors of [`check`], and [`Error::Read`] and [`Error::Write`] if a function fails.
@@ -84,12 +84,13 @@ pub fn encode(
     })
 }
 
-/// Makes the parts of the pictures that carry data and are not in `present`, from the parts of the pictures in
-/// `present`. Indexes from `count` on belong to spare pictures. All parts have `length` bytes, a multiple of 64.
+/// Makes the missing parts, which are the parts of pictures that carry data and are not in `present`, from the parts of
+/// the pictures in `present`. Pictures whose index is `count` or higher are spare pictures. All parts have `length`
+/// bytes, a multiple of 64.
 ///
-/// `read(index, buffer, position)` fills the buffer from a position of a part on, with zeros after the end of the part.
-/// `write(index, bytes, position)` writes to a position of a missing part. Several threads call `read` and `write` at
-/// the same time.
+/// `read(index, buffer, position)` reads the part with this index from `position` into the buffer, and adds zeros after
+/// the end of the part. `write(index, bytes, position)` writes to a position of a missing part. Several threads call
+/// `read` and `write` at the same time.
 ///
 /// # Errors
 /// The errors of [`check`], [`Error::MissingPictures`] if fewer than `count` pictures are present, and [`Error::Read`]

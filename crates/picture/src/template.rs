@@ -50,7 +50,7 @@ pub use secret::{Secret, Seed};
 
 use crate::Pixels;
 
-/// The maximum number of doors (sealed labels) of a picture, including the door of the set.
+/// The maximum number of sealed labels (doors) in a picture, including the sealed label for the secret of the set.
 pub const DOORS: usize = 32;
 
 /// The number of samples in a line.
@@ -87,7 +87,7 @@ impl Bits {
 pub enum Order {
     /// The values are spread evenly over the picture. The places can be found only with the set key.
     Keyed,
-    /// The values are placed one after the other, from the first data line on.
+    /// The values are placed one after the other, beginning in the first data line.
     InOrder,
 }
 

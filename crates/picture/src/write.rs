@@ -11,13 +11,13 @@ use crate::{Error, Format, Limits, Pixels};
 
 /// The compression of a PNG file. Every value keeps all samples.
 ///
-/// With 2 bits in each sample, a full template has four samples for each byte of data. With [`Stored`](Self::Stored),
-/// hiding data is twice as fast and revealing data is four times as fast as with [`Fast`](Self::Fast):
-/// `scripts/bench pictures`.
+/// If each sample carries 2 bits, a full template has four samples for each byte of hidden data. With
+/// [`Stored`](Self::Stored), hiding data is twice as fast and revealing data is four times as fast as with
+/// [`Fast`](Self::Fast): `scripts/bench pictures`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
     /// Stores each row as the difference to the row above, with prefix codes, as fast encoders of other programs do.
-    /// For a photograph full of data, the file has half to two thirds of the length of the samples.
+    /// For a photograph full of hidden data, the file is half to two thirds as long as the samples.
     Fast,
     /// The rows are not compressed, for speed. Few programs write uncompressed files, so an observer who checks the
     /// length of the file, and not only the picture, notices this. If an observer must not notice, use

@@ -88,8 +88,8 @@ impl Address {
         &self.key
     }
 
-    /// Returns the text that can be parsed into this address. The text may contain invisible characters, so it is for
-    /// names and for programs. For messages, use [`Display`](fmt::Display).
+    /// Returns the text that can be parsed into this address. The text may contain invisible characters, so use it to
+    /// identify an object or as input for a program, and not in messages. For messages, use [`Display`](fmt::Display).
     #[must_use]
     pub fn text(&self) -> String {
         format!("{}{}/{}", self.scheme.prefix(), self.bucket, self.key)
@@ -101,8 +101,8 @@ impl Address {
         (self.scheme, &self.bucket) == (other.scheme, &other.bucket)
     }
 
-    /// Whether this address stands for all objects below it. An address of several objects ends with a slash or names
-    /// only a bucket.
+    /// Whether this address stands for all objects whose keys begin with it. An address of several objects ends with a
+    /// slash, or consists only of a bucket.
     #[must_use]
     pub fn is_prefix(&self) -> bool {
         self.key.is_empty() || self.key.ends_with('/')

@@ -17,7 +17,7 @@ pub(crate) const COPY_SOURCE: HeaderName = HeaderName::from_static("x-amz-copy-s
 const AUTHORIZATION: &str = "authorization";
 const CUSTOMER_KEY: &str = "x-amz-server-side-encryption-customer-";
 
-/// The longest list that is read. A list of a thousand parts has half of this number of bytes.
+/// The longest list that is read. A list of a thousand parts is half as long as this limit.
 pub(crate) const LONGEST_LIST: u64 = 1 << 20;
 
 tokio::task_local! {
@@ -31,7 +31,7 @@ pub(crate) enum Change {
     None,
     /// The request asks the store to copy.
     Copy,
-    /// The request asks for a list, and not for an object.
+    /// The request returns a list, and not an object.
     List,
 }
 
@@ -41,12 +41,12 @@ pub(crate) async fn ask(store: &Store, path: &Path, query: String) -> object_sto
     Ok(String::from_utf8_lossy(&list).into_owned())
 }
 
-/// Adds `headers` to the requests about uploads that `requests` sends. Requests for credentials do not change.
+/// Adds `headers` to the requests about uploads that `requests` sends. Does not change requests for credentials.
 pub(crate) async fn with<T>(headers: HeaderMap, requests: impl Future<Output = T>) -> T {
     HEADERS.scope(headers, requests).await
 }
 
-/// Changes a request for [`with`] or [`ask`].
+/// Adds the headers of [`with`] or the query of [`ask`] to a request.
 pub(crate) async fn amend(wire: &Wire, request: &mut HttpRequest) -> Result<Change, HttpError> {
     if let (Ok(query), "GET", None) = (QUERY.try_with(Clone::clone), request.method().as_str(), request.uri().query()) {
         let uri = format!("{}?{query}", request.uri()).parse();
@@ -108,7 +108,7 @@ fn region(headers: &HeaderMap) -> Option<String> {
     rest.split(',').next()?.rsplit('/').nth(2).map(str::to_owned)
 }
 
-/// Returns a list in the form of an object, which the client expects.
+/// Converts an answer that contains a list into the answer to a request for an object, which the client expects.
 pub(crate) async fn listed(response: HttpResponse) -> Result<HttpResponse, HttpError> {
     if !response.status().is_success() {
         return Ok(response);
@@ -126,7 +126,7 @@ pub(crate) async fn listed(response: HttpResponse) -> Result<HttpResponse, HttpE
 }
 
 /// Converts the answer to a copy request into the answer to an uploaded part, which the client expects: the tag moves
-/// to a header. An error that the store sends with status 200 gets an error status.
+/// from the body to a header. An error that the store sends with status 200 gets an error status.
 pub(crate) async fn copied(response: HttpResponse) -> Result<HttpResponse, HttpError> {
     if !response.status().is_success() {
         return Ok(response);

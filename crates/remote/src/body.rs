@@ -22,8 +22,8 @@ const TEXT: u64 = 256 << 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
     /// This number of bytes of an object. At most one more byte is read, so that the reader notices that the body is
-    /// too long. An error would not help: the client would treat the error as a broken connection, and would request
-    /// the remaining bytes again and again.
+    /// too long. If the body returned an error, the client would assume a broken connection, and would request the
+    /// remaining bytes again and again.
     Data(u64),
     /// A text of at most this number of bytes.
     Text(u64),
@@ -33,11 +33,11 @@ pub(crate) enum Expected {
 }
 
 impl Expected {
-    /// The expected text of an error of a store.
+    /// The expected body of an error that a store reports: a short text.
     pub(crate) const ERROR: Self = Self::Text(TEXT);
 
-    /// Returns the expected body of the answer to a request. The request may be for a listing, or this crate may have
-    /// changed the request.
+    /// Returns the expected body of the answer to a request. `is_listing` states whether the request is for a listing,
+    /// and `change` states how this crate has changed the request.
     pub(crate) fn for_request(request: &HttpRequest, is_listing: bool, change: Change) -> Self {
         let range = request.headers().get("range").and_then(|range| length_of(range.to_str().ok()?));
         let query = request.uri().query().unwrap_or_default();
@@ -51,7 +51,6 @@ impl Expected {
         }
     }
 
-    /// Returns the largest number of bytes that may come.
     pub(crate) const fn most(self) -> u64 {
         match self {
             Self::Data(most) | Self::Text(most) | Self::Work(most) => most,
@@ -70,7 +69,6 @@ struct Guarded {
     body: HttpResponseBody,
     pace: Pace,
     expected: Expected,
-    /// The number of bytes that may still come.
     left: u64,
     /// The time when the request was sent.
     sent: Instant,
@@ -118,7 +116,7 @@ impl Guarded {
         }
     }
 
-    /// If a connection was closed because a time limit expired, returns a clearer error.
+    /// If a connection was closed because a time limit expired, returns an error that states this cause.
     fn broken(&self, error: HttpError) -> HttpError {
         match error.kind() {
             HttpErrorKind::Timeout => Fault::unfinished(self.sent.elapsed()).of_request(),

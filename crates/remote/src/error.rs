@@ -87,7 +87,7 @@ impl Error {
             Some("InvalidPart" | "InvalidPartOrder") => Problem::WrongPart,
             Some("NotImplemented") => Problem::Unknowing,
             Some("QuotaExceeded" | "InsufficientStorage" | "XMinioStorageFull" | "StorageFull") => Problem::Full,
-            // The key is removed before the search, since a key may contain any words.
+            // The code removes the key from the text before it searches for words, since a key may contain any words.
             _ => by_kind(error, &text.replace(address.key(), "").replace(&encoded(address.key()), "")),
         };
         let detail = detail.or(code).unwrap_or_else(|| innermost(error));

@@ -50,7 +50,7 @@ impl Connection {
         while self.send(&chunk) {}
     }
 
-    /// Sends the head of an answer, and then repeats this text without end, with a pause before each repetition.
+    /// Sends the head of an answer, and then repeats `text` without end, with a pause before each repetition.
     fn drip(&mut self, head: &str, text: &str, pause: Duration) {
         self.send(format!("HTTP/1.1 {head}\r\ncontent-length: 1000000\r\nconnection: close\r\n\r\n").as_bytes());
         thread::sleep(pause);

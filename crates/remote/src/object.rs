@@ -164,8 +164,8 @@ impl Object {
         Ok(self.is_same(&now))
     }
 
-    /// Whether an entry of a listing describes this version of the object. Some stores write tags in listings in
-    /// another form, so an object that does not match its entry may still be the same.
+    /// Whether an entry of a listing describes this version of the object. In listings, some stores write tags in
+    /// another form, so the same version can have another tag in its entry.
     #[must_use]
     pub fn is_shown(&self, entry: &Entry) -> bool {
         let is_same = match (bare(self.tag.as_deref()), bare(entry.tag.as_deref())) {
@@ -332,8 +332,8 @@ impl ObjectReader {
 impl Read for ObjectReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.here.is_empty() || !self.ahead.is_empty() {
-            // The reader sends no request until it has returned the known beginning, since the caller often needs only
-            // the header.
+            // The reader sends no request until it has returned the beginning that is already in memory, since the
+            // caller often needs only the header.
             self.ask()?;
         }
         if self.here.is_empty() {

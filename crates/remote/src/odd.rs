@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     fn odd(text: &str) -> (String, Vec<String>) {
-        // Each page is checked separately, so its keys need not follow the keys of another page.
+        // Each page is checked separately, so its keys need not come after the keys of another page.
         let mut course = Course::default();
         let kept = sifted(text, &mut course).expect("a page");
         (kept, course.page.expect("keys").odd)

@@ -56,8 +56,8 @@ impl Own {
     pub(crate) fn wait<T>(&self, answer: impl Future<Output = T>) -> T {
         self.runtime.block_on(async {
             // The store may have closed a connection since the last request. The first yield polls the sockets. The
-            // second yield lets the connection's task read the end of the stream, so that the pool drops the
-            // connection.
+            // second call of `yield_now` lets the connection's task read the end of the stream, so that the pool drops
+            // the connection.
             yield_now().await;
             yield_now().await;
             answer.await

@@ -42,8 +42,8 @@ impl Default for Patience {
     }
 }
 
-/// The assumed rate at which a request is sent, in bytes per second. Until the request could be sent at this rate, a
-/// silence of the store is not counted.
+/// The assumed rate at which a request is sent, in bytes per second. Until the request could be sent completely at this
+/// rate, the time without an answer is not measured as a delay.
 const SENDING: u32 = 500_000;
 
 /// The pace of one answer. Only the time in which this process waits for the answer is measured.
@@ -67,8 +67,8 @@ impl Pace {
         Self { told: wire.patience().quiet + sending, ..Self::of_body(wire, false) }
     }
 
-    /// Returns the pace of a body. If `is_held` is not set, a body below the lowest rate causes a message to the user,
-    /// but no error.
+    /// Returns the pace of a body. If `is_held` is not set, a body that arrives below the lowest rate causes a message
+    /// to the user, but no error.
     pub(crate) fn of_body(wire: &Arc<Wire>, is_held: bool) -> Self {
         let (behind, waited, told) = (Duration::ZERO, Duration::ZERO, wire.patience().quiet);
         Self { wire: Arc::clone(wire), is_held, behind, told, waited, received: 0 }

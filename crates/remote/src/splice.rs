@@ -1,4 +1,4 @@
-//! Objects that get another beginning. The store itself copies the rest of the object.
+//! Objects that get another beginning. The store itself copies the bytes after the new beginning.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -17,13 +17,13 @@ use crate::upload::{AHEAD, LONGEST, PARTS, started};
 use crate::wire::encoded_path;
 use crate::{Canceller, Error, Object, Problem, Scheme};
 
-/// The length of the first part, which goes through this machine. Stores do not accept a shorter first part, and they
-/// copy only from objects that are longer than 5 MiB.
+/// The length of the first part of the new object, which this machine sends itself. Stores do not accept a shorter
+/// first part, and they copy only from objects that are longer than 5 MiB.
 const FIRST: u64 = 5 << 20;
 /// The number of bytes that one request copies, unless the object is so long that it needs longer pieces.
 const PIECE: u64 = 64 << 20;
-/// The longest object that this machine sends as a whole. This machine sends the whole object if the store cannot copy
-/// or if the whole object changes.
+/// The longest object that this machine sends as a whole. This machine sends the whole object if the store cannot copy,
+/// or if no part of the object stays unchanged.
 const WHOLE: u64 = 64 << 20;
 
 /// A change of an object. Readers see the old object until the change is complete. If somebody replaced the object
@@ -173,7 +173,6 @@ struct CopiedPieces<'a> {
     splice: &'a Splice,
     id: &'a str,
     tag: &'a HeaderValue,
-    /// The position at which the next piece begins.
     next: u64,
     piece: u64,
     ahead: VecDeque<(u64, JoinHandle<object_store::Result<PartId>>)>,

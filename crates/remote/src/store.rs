@@ -260,8 +260,8 @@ fn checked(address: &Address, name: &str, value: &str) -> Result<String, Error> 
     }
 }
 
-/// Whether the server that gives credentials to Amazon's machines answers. Without this check, the client would ask
-/// this server again and again for minutes.
+/// Whether the server that gives credentials to Amazon's machines answers. Without this check, the client would repeat
+/// its request to this server again and again for minutes.
 fn is_on_amazon() -> bool {
     let address = SocketAddr::from(([169, 254, 169, 254], 80));
     TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok()

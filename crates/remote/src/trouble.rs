@@ -14,8 +14,8 @@ static TOLD: OnceLock<fn(&str)> = OnceLock::new();
 
 /// Sets the function that informs the user. The argument of the function is a text about the store, such as
 /// `cannot be reached; its requests are tried again`. The function is called when requests have failed for some
-/// seconds, or when a store has sent nothing or almost nothing for ten seconds. After that, it is called at most twice
-/// a minute. Only the first call of `tell_of_trouble` sets the function.
+/// seconds, or when a store has sent nothing or almost nothing for ten seconds. After the first call, this function is
+/// called at most twice a minute. Only the first call of `tell_of_trouble` sets the function.
 pub fn tell_of_trouble(told: fn(&str)) {
     let _ = TOLD.set(told);
 }
@@ -54,7 +54,7 @@ struct Times {
 }
 
 impl Times {
-    /// Returns whether it is time to inform the user.
+    /// Returns whether the user must be informed now.
     fn note(&mut self, has_failed: bool, now: Instant) -> bool {
         if !has_failed {
             self.since = None;

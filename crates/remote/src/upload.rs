@@ -182,8 +182,8 @@ impl Write for Upload {
             self.send()?;
         }
         if self.buffer.capacity() == 0 {
-            // The system provides memory only when the memory is used, so reserved memory costs nothing for a short
-            // object. The reserved memory is limited, since a store could report a wrong length.
+            // The system provides memory only when the memory is used, so a large reserved buffer takes little memory
+            // for a short object. The reserved memory is limited, since a store could report a wrong length.
             self.buffer.reserve(self.room().min(PART as usize));
         }
         let length = bytes.len().min(self.room() - self.buffer.len());
@@ -210,7 +210,8 @@ impl Drop for Upload {
 pub(crate) fn exists(store: &Store, address: &Address, path: &Path) -> Result<bool, Error> {
     match wait(address, store.objects.head(path)) {
         Ok(_) => Ok(true),
-        // With credentials that may only write, this request is refused, but the end of the upload is allowed.
+        // With credentials that may only write, the store refuses this request, but it allows the request that
+        // completes the upload.
         Err(error) if matches!(error.problem(), Problem::Missing | Problem::Denied) => Ok(false),
         Err(error) => Err(error),
     }
@@ -271,7 +272,7 @@ mod tests {
 
     fn put(store: &Store, address: &Address, data: &[u8], replace: bool) -> Result<u64, Error> {
         let mut upload = Upload::start(store, address, None, replace)?;
-        // The written pieces do not divide the part length, so some pieces lie in two parts.
+        // The length of the written pieces is not a divisor of the part length, so some pieces lie in two parts.
         data.chunks(999_983).for_each(|piece| upload.write_all(piece).expect("written"));
         upload.finish()
     }

@@ -1,4 +1,4 @@
-//! A layer between the client of a store and its connections. The layer counts requests, waits if the store asks for a
+//! A layer between the client of a store and its connections. The layer counts requests, waits if the store requires a
 //! pause, adds headers that the client cannot set, and limits the length of answers.
 
 use std::collections::HashSet;
@@ -25,7 +25,7 @@ use crate::own::Own;
 use crate::patience::{Pace, Patience};
 use crate::trouble::Trouble;
 
-/// The longest time that a store may ask to wait before a request is tried again.
+/// The longest pause that a store may require before a request is tried again.
 const PAUSE: Duration = Duration::from_secs(60);
 /// If the rate is limited, a request waits at most this time until it may be sent.
 const TURN: Duration = Duration::from_secs(600);

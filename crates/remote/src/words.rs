@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The largest number of characters that a message shows of a text from outside.
+/// The maximum number of characters that a message shows if it contains a text from outside.
 const MOST: usize = 300;
 
 /// A text from outside: a message of a store, or a name that somebody chose. `Display` shows the text as one line of at

@@ -25,8 +25,8 @@ pub(crate) struct Element<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Begins a search for elements with this name. The text around the elements need not be XML: messages of the
-    /// client are not XML.
+    /// Begins a search for elements with this name. The text around the elements need not be XML, because messages of
+    /// the client are not XML.
     pub(crate) fn new(xml: &'a str, name: &'a str) -> Self {
         let whole = xml.len();
         let xml = xml.strip_prefix('\u{feff}').unwrap_or(xml);
@@ -63,8 +63,8 @@ pub(crate) fn text(xml: &str, name: &str) -> Option<String> {
     Some(unescaped(element.inside).unwrap_or_else(|| element.inside.to_owned()))
 }
 
-/// Returns the text that a piece of XML represents, without escapes. Returns `None` if the piece contains an invalid
-/// escape.
+/// Returns the text that a piece of XML represents, with characters in place of escapes. Returns `None` if the piece
+/// contains an invalid escape.
 pub(crate) fn unescaped(xml: &str) -> Option<String> {
     unescape(xml).ok().map(Into::into)
 }

@@ -43,8 +43,8 @@ pub enum Error {
     /// A part of the trailer cannot be opened, because it was changed.
     #[error("the trailer with the signatures was changed after sealing")]
     TrailerForged,
-    /// A signature is wrong or was removed, or the signatures belong to other data. In each case, somebody who can open
-    /// the file changed the file.
+    /// A signature is wrong or was removed, or the signatures belong to other data. Only somebody who can open the file
+    /// can cause this error.
     #[error("a signature is wrong or was removed: the data or the signers are not those that were signed")]
     SignatureForged,
     /// The input begins with a header, but it must begin with the payload. Either the file is damaged, or a method that
@@ -290,8 +290,8 @@ impl Error {
 }
 
 impl Error {
-    /// Converts to an error of `Read` and `Write`. Returns an error of the system unchanged, and puts any other error
-    /// inside a new [`io::Error`].
+    /// Converts this error to the error type of `Read` and `Write`. Returns an error of the system unchanged, and puts
+    /// any other error inside a new [`io::Error`].
     pub(crate) fn into_io(self) -> io::Error {
         match self {
             Self::Read(error) | Self::Write(error) => error,

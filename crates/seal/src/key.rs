@@ -62,7 +62,8 @@ pub enum Found {
     Protected(ProtectedKey),
     /// A public key.
     Public(PublicKey),
-    /// A public SSH key to which age files can be sealed. This crate does not verify signatures with such a key.
+    /// A public SSH key to which age files can be sealed. This crate does not use the key in this variant to verify
+    /// signatures.
     Ssh(openssh::SshPublic),
     /// A private key file of OpenSSH, which may be protected by a passphrase.
     OpenSsh(openssh::PrivateFile),

@@ -1,6 +1,6 @@
-//! Writes sealed files part by part, as docs/format-seal.md says. Each part can be invalid although the authentication
-//! code of the header is right. All files have the same file key and the same recipient, so that a test takes little
-//! time.
+//! Writes sealed files part by part, as docs/format-seal.md specifies. Each part can be invalid although the
+//! authentication code of the header is right. All files have the same file key and the same recipient, so that a test
+//! takes little time.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! Writes signed files part by part, as docs/format-seal.md says. Each part of the trailer can have wrong contents
+//! Writes signed files part by part, as docs/format-seal.md specifies. Each part of the trailer can have wrong contents
 //! although its authentication code is right.
 
 use std::sync::OnceLock;

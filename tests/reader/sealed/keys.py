@@ -20,8 +20,8 @@ X25519 = bytes.fromhex("06032b656e")
 EC = bytes.fromhex("06072a8648ce3d0201")
 P256 = bytes.fromhex("06082a8648ce3d030107")
 
-# A bare seed does not name its kind. So the reader tries each kind with this length; a key of the wrong kind opens
-# nothing.
+# A bare seed does not name its kind. The reader therefore tries all kinds whose seeds have this length; a key of the
+# wrong kind opens nothing.
 BARE = {32: [hpke.X25519, hpke.P256Key, hpke.XWing, hpke.MlKem768P256], 64: [hpke.MlKem768, hpke.MlKem1024]}
 
 
@@ -54,7 +54,7 @@ def private_key(der: bytes):
     algorithm, rest = element(rest, 0x30)
     key, _ = element(rest, 0x04)
     if algorithm in ML_KEM:
-        # RFC 9935: the tag [0] marks the form that is only a seed.
+        # RFC 9935: the tag [0] means that the private key consists only of its seed.
         return ML_KEM[algorithm](sized(element(key, 0x80)[0], 64))
     if algorithm in HYBRID:
         return HYBRID[algorithm](sized(key, 32))

@@ -38,7 +38,7 @@ pub(crate) fn classify(name: &str, imported: bool) -> Callee {
         "capacity_overflow",
     ];
     let path = Path::of(name);
-    // These functions return, although their names contain words of functions that never return.
+    // These functions return, although their names contain words that are typical of functions that never return.
     let returns = ["panic_count", "panicking::panicking", "catch_unwind"].iter().any(|part| path.plain.contains(part));
     if (imported || path.standard) && !returns && ENDS.iter().any(|end| path.plain.contains(end)) {
         return Callee::End;
@@ -154,7 +154,7 @@ pub(crate) fn give_away_stack(state: &mut State) {
     }
 }
 
-/// Sets the registers that the callee may overwrite to unknown values. These values are public.
+/// Gives unknown values to all registers that the callee may overwrite. These values are public.
 pub(crate) fn clobber(state: &mut State) {
     let before = state.clone();
     state.secret = 0;

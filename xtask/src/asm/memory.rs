@@ -75,7 +75,7 @@ pub(crate) fn writes(access: OpAccess) -> bool {
     matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
 }
 
-/// Whether the access is a write that does not always change the old contents.
+/// Whether the access is a conditional write, which may leave the old contents unchanged.
 pub(crate) fn is_conditional(access: OpAccess) -> bool {
     matches!(access, OpAccess::CondWrite | OpAccess::ReadCondWrite)
 }

@@ -1,8 +1,8 @@
 //! The audit's model of the stack. A byte is secret, except if the code stored a public value in this byte.
 //!
 //! If the code never stored to a byte, a read of this byte returns a secret. Where two paths join and only one path has
-//! stored to the byte, the joined state contains the entry of that path. Keeping this entry is correct, because no
-//! valid program reads the byte after the paths join.
+//! stored to the byte, the joined state contains the entry of that path. This entry may be kept, because no valid
+//! program reads the byte after the paths join.
 
 use std::collections::BTreeMap;
 
@@ -91,12 +91,13 @@ impl Stack {
         }
     }
 
-    /// Applies a secret store at an unknown address around `floor`.
+    /// Applies a store of a secret at an unknown address near the stack offset `floor`.
     ///
-    /// If an array of known extent holds `floor`, the store makes that whole array secret. If no known array holds
-    /// `floor`, the store makes array contents anywhere in that frame secret. The reason: a loop may count a negative
-    /// index up to zero and so write below `floor`. The store also makes numbers at or above `floor` secret. The store
-    /// does not change spilled variables, because the compiler never stores to spilled variables through a pointer.
+    /// If an array of known extent contains the offset `floor`, the store makes that whole array secret. If no array of
+    /// known extent contains the offset `floor`, the store makes array contents anywhere in that frame secret. The
+    /// reason: a loop may count a negative index up to zero and so write below `floor`. The store also makes numbers at
+    /// or above `floor` secret. The store does not change spilled variables, because the compiler never stores to
+    /// spilled variables through a pointer.
     pub(crate) fn smear(&mut self, to: Value) {
         if let Value::Either(_, second) = to {
             self.smear_at(second);

@@ -139,7 +139,7 @@ pub(crate) fn parts(register: Register) -> Parts {
     }
 }
 
-/// The parts that a write to this register does not change, but that share a bit with parts that it does change.
+/// The parts that a write to this register leaves unchanged although they share a bit with changed parts.
 pub(crate) fn kept_parts(register: Register) -> Parts {
     if is_high_byte(register) || register.is_gpr16() {
         parts(register.full_register()) & !(0xffff << LOW_BYTE)

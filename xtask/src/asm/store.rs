@@ -67,7 +67,7 @@ fn offset(state: &State, instruction: &Instruction) -> Option<i64> {
     }
 }
 
-/// Classifies a store: a spilled register, a number, or a piece of an array.
+/// Classifies a store as the store of a spilled register, of a number, or of a part of an array.
 fn origin(instruction: &Instruction) -> Origin {
     let operand = if instruction.mnemonic() == Mnemonic::Push { 0 } else { instruction.op_count().saturating_sub(1) };
     // An instruction such as `inc [rsp + 8]` has only one operand. The operand is a variable that LLVM keeps in memory.
@@ -94,7 +94,7 @@ fn origin(instruction: &Instruction) -> Origin {
     }
 }
 
-/// The value that a store of 8 bytes leaves in its slot.
+/// The new contents of the 8-byte slot to which an instruction stores.
 fn value(state: &State, instruction: &Instruction) -> Option<Value> {
     let operand = match instruction.mnemonic() {
         Mnemonic::Push => 0,

@@ -28,8 +28,8 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// The value that includes the values of both paths. If one of the values may point into the stack, the result is
-    /// also a possible stack pointer.
+    /// The value that includes the values of both paths. If one of the two values may be a pointer into the stack, the
+    /// result is also a possible stack pointer.
     pub(crate) fn join(self, other: Self) -> Self {
         if self == other {
             return self;
@@ -66,8 +66,8 @@ impl Value {
     }
 
     /// This value plus a known number. The floor of an inexact stack pointer (its lowest possible offset) does not
-    /// change. If the floor moved, the analysis of a loop that moves down through an array would never reach a
-    /// fixpoint.
+    /// change. If the lowest possible offset decreased in a loop that moves down through an array, the analysis would
+    /// never reach a fixpoint.
     pub(crate) fn plus(self, number: i64) -> Self {
         match self {
             Self::Number(n) => Self::Number(n.wrapping_add_signed(number)),
@@ -101,8 +101,8 @@ impl Value {
         }
     }
 
-    /// The same value in a function whose entry stack pointer is `by` higher than the entry stack pointer of the
-    /// current function.
+    /// The same value as seen by a function whose entry stack pointer is higher by `by` than the entry stack pointer of
+    /// the current function.
     pub(crate) fn shift(self, by: i64) -> Self {
         match self {
             Self::Stack(offset) => Self::Stack(offset - by),

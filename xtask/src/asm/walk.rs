@@ -21,7 +21,7 @@ const DEPTH_LIMIT: usize = 48;
 /// The number of basic blocks that the audit may analyze for one exported function.
 const WORK_LIMIT: usize = 200_000;
 
-/// How a function changes the state at its call, and the findings in the function.
+/// How a function changes the state of its caller, and the findings in the function.
 #[derive(Default)]
 pub(crate) struct Outcome {
     /// `None` if the function never returns.
@@ -122,8 +122,8 @@ impl<'image> Walker<'image> {
         outcome
     }
 
-    /// Repeats the analysis of one function until its states no longer change. Then analyzes the function once more to
-    /// collect the findings.
+    /// Repeats the analysis of one function until its states no longer change. When the states no longer change,
+    /// analyzes the function once more to collect the findings.
     fn settle(&mut self, graph: &Graph, start: u64, entry: State) -> Pass {
         let mut states = BTreeMap::from([(start, entry)]);
         let mut todo = BTreeSet::from([start]);
@@ -293,7 +293,7 @@ impl<'image> Walker<'image> {
 
     /// Analyzes a recursive call of a function whose analysis is in progress. The result of the inner call may depend
     /// on every secret. The analysis of the outer call reports the findings of the function. The report is complete
-    /// only if the outer call has the same secret arguments.
+    /// only if the outer call has the same secret arguments as the inner call.
     fn recursion(&self, start: u64, mut state: State, covered: bool) -> Outcome {
         if !covered {
             return self.lost(start, state, "recursion on new secrets");

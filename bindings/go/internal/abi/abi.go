@@ -2,8 +2,8 @@
 // parameters.
 //
 // Two files declare the functions: purego.go finds the library while the program runs. The build tag deadpan_cgo
-// chooses cgo.go instead, and then the linker connects the library. All other code is the same with purego.go and with
-// cgo.go.
+// chooses cgo.go instead of purego.go, and then the linker connects the library. All other code is the same with
+// purego.go and with cgo.go.
 package abi
 
 import "unsafe"

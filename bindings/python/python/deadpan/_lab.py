@@ -97,7 +97,7 @@ def compare_timing(
     makers = [_maker(given, draw) for given in (class_a, class_b)]
     targets = [(_name_of(func), "secret:1", "zeros,ones", lambda data: makers[data[0]](), func)]
     _check_numbers(time_limit, delta_ns, alpha, seed)
-    # Any exception of the class or function is raised here, before the lab starts.
+    # The calls below raise any exception of the class or function before the lab starts.
     start = time.perf_counter()
     for maker in makers:
         func(*maker())

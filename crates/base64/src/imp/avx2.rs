@@ -32,7 +32,8 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
     unsafe { vector::decode::<__m256i>(alphabet, source, length, target) }
 }
 
-/// Shifts words of 32 bits. Some bits move from one byte into the next byte, and the caller masks these bits.
+/// Shifts words of 32 bits. The shift moves some bits into the neighboring byte, and the caller clears these bits with
+/// a mask.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn shift_right_4(vector: __m256i) -> __m256i {
@@ -124,7 +125,8 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn load_quick(from: *const u8) -> Self {
-        // SAFETY: the caller promises that four bytes before `from` and 28 bytes from `from` on are valid.
+        // SAFETY: the caller promises that the four bytes before `from` and the 28 bytes that begin at `from` are
+        // valid.
         unsafe { _mm256_loadu_si256(from.sub(4).cast()) }
     }
 
@@ -140,8 +142,8 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn store_bytes(self, to: *mut u8) {
-        // SAFETY: the caller promises that `SYMBOLS` bytes are valid. The first store writes 16 bytes at 0, and the
-        // second store writes 16 bytes at 12, over the last four bytes of the first store.
+        // SAFETY: the caller promises that `SYMBOLS` bytes are valid. The first store writes 16 bytes at offset 0. The
+        // second store writes 16 bytes at offset 12, and overwrites the last four bytes of the first store.
         unsafe {
             _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(self));
             _mm_storeu_si128(to.add(12).cast(), _mm256_extracti128_si256::<1>(self));

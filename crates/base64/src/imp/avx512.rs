@@ -2,9 +2,9 @@
 //! incomplete vector under a mask.
 //!
 //! `vpermb` and `vpermi2b` look bytes up in registers, so that no address depends on a secret. For inputs below a
-//! kilobyte, one vector at a time is loaded and stored. For longer inputs, either the loads or the stores are first
-//! aligned to cache lines, since an access that straddles two lines costs double. Then four decoded vectors are packed
-//! into three full vectors. The module `memory` decides how large outputs are written.
+//! kilobyte, one vector at a time is loaded and stored. For longer inputs, either the loads or the stores are aligned
+//! to cache lines, because an access that straddles two lines costs twice as much. For these inputs, four decoded
+//! vectors at a time are packed into three full vectors. The module `memory` decides how large outputs are written.
 
 mod memory;
 
@@ -24,7 +24,8 @@ const SYMBOLS: usize = 64;
 const BYTES: usize = 48;
 /// The number of vectors in one round of the main loops.
 const ROUND: usize = 4;
-/// For inputs of at least this size, accesses are aligned to cache lines and made in rounds of four vectors.
+/// If the input has at least this size, the accesses are aligned to cache lines, and each round of a loop processes
+/// four vectors.
 const LONG: usize = 1 << 10;
 /// `a | b | c`
 const OR3: i32 = 0b1111_1110;
@@ -36,7 +37,7 @@ const NO_SYMBOL: u8 = 0x80;
 #[repr(align(64))]
 struct Table([u8; 64]);
 
-/// Indices that spread three bytes over four lanes, in the order that the shifts below expect: 1 0 2 1, 4 3 5 4, …
+/// Indices that spread each three bytes over four bytes, in the order that the shifts below expect: 1 0 2 1, 4 3 5 4, …
 const SPREAD: Table = {
     let mut table = [0; 64];
     let mut lane = 0;
@@ -59,8 +60,8 @@ const GATHER: Table = {
     Table(table)
 };
 
-/// Indices that gather the bytes of two neighboring vectors, without the first `skip` bytes of the pair. Three such
-/// gathers pack four vectors.
+/// Indices that gather the bytes of two neighboring vectors, without the first `skip` bytes of the pair. Three gathers
+/// with these indices pack four vectors into three.
 const fn gather_pair(skip: usize) -> Table {
     let mut table = [0; 64];
     let mut byte = 0;
@@ -123,8 +124,8 @@ impl Avx512Encoder {
         }
     }
 
-    /// Turns the first 48 bytes of a vector into 64 symbols. `vpermb` uses six bits of each lane, so that the sextets
-    /// need no masking.
+    /// Turns the first 48 bytes of a vector into 64 symbols. `vpermb` ignores the upper two bits of each lane, so these
+    /// bits of the sextets need not be cleared.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
     fn step(&self, bytes: __m512i) -> __m512i {
@@ -137,8 +138,8 @@ impl Avx512Encoder {
 /// The registers that decoding needs, and the flaws found so far.
 struct Avx512Decoder {
     values: [__m512i; 2],
-    /// Two registers, used in turn. With only one register for flaws, each vector would have to wait for the previous
-    /// vector.
+    /// Two registers, used in turn. With only one register for flaws, the work on each vector would have to wait for
+    /// the work on the vector before.
     flaws: [__m512i; 2],
 }
 
@@ -153,8 +154,8 @@ impl Avx512Decoder {
         Self { values: [table(&values[0]), table(&values[1])], flaws: [_mm512_setzero_si512(); 2] }
     }
 
-    /// Turns 64 symbols into 16 numbers of 24 bits. The lookup uses seven bits of each byte. A set eighth bit is a
-    /// flaw, and a byte without an entry in the table is also a flaw.
+    /// Turns 64 symbols into 16 numbers of 24 bits. The lookup uses seven bits of each byte. A byte is a flaw if its
+    /// eighth bit is set, or if its table entry shows that it is not a symbol.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
     fn step(&mut self, lane: usize, symbols: __m512i) -> __m512i {
@@ -251,7 +252,7 @@ unsafe fn encode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
             read = written / 4 * 3;
             store(target, written, encoder.step(load(source, read, 0)));
         }
-        // The last load of a round loads 16 bytes that the round does not use.
+        // In each round, the last load also reads 16 bytes that the round does not use.
         let rounds = (length - read - 16) / (ROUND * BYTES);
         let (from, to) = (source.add(read), target.add(written));
         match Writing::for_length(length, to) {
@@ -292,7 +293,7 @@ unsafe fn encode_rounds(
             write(target.add(2 * SYMBOLS), third);
             write(target.add(3 * SYMBOLS), fourth);
         }
-        // SAFETY: the pointers are at most one past the end.
+        // SAFETY: each pointer points into its range, or just past the end of its range.
         (source, target) = unsafe { (source.add(ROUND * BYTES), target.add(ROUND * SYMBOLS)) };
     }
 }
@@ -336,8 +337,8 @@ unsafe fn decode_short(mut decoder: Avx512Decoder, source: *const u8, length: us
         let bytes = _mm512_permutexvar_epi8(gather, decoder.load_step(source.add(read), rest));
         let meant = bytes_for(rest);
         store(target.add(written), meant, bytes);
-        // Lanes past the end hold the symbol for zero. So the byte after the last decoded byte holds only the left-over
-        // bits.
+        // Lanes after the last symbol contain the symbol for zero. So the byte after the last decoded byte holds only
+        // the left-over bits.
         let trailing = _mm512_mask_test_epi8_mask(1 << meant, bytes, bytes);
         Flaws { symbols: decoder.flaws(), trailing }
     }
@@ -357,9 +358,9 @@ unsafe fn decode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
     let (mut read, mut written) = (0, 0);
     // SAFETY: as in `decode`.
     unsafe {
-        // For data in the caches, loads that straddle cache lines limit this loop. For larger data, stores that bypass
-        // the caches must be aligned. Three is invertible modulo 64, so the output is aligned to a cache line after at
-        // most 63 groups of three bytes.
+        // If the data are in the caches, loads that straddle cache lines limit the speed of this loop, so the loads are
+        // aligned. For larger data, the stores bypass the caches and must be aligned. Three is invertible modulo 64, so
+        // the output is aligned to a cache line after at most 63 groups of three bytes.
         let groups =
             if Writing::is_past(length) { target.align_offset(64) * 43 % 64 } else { source.align_offset(64) / 4 };
         while read < groups * 4 {
@@ -410,7 +411,7 @@ unsafe fn decode_rounds(
             write(target.add(64), _mm512_permutex2var_epi8(second, packed[1], third));
             write(target.add(128), _mm512_permutex2var_epi8(third, packed[2], fourth));
         }
-        // SAFETY: the pointers are at most one past the end.
+        // SAFETY: each pointer points into its range, or just past the end of its range.
         (source, target) = unsafe { (source.add(ROUND * SYMBOLS), target.add(ROUND * BYTES)) };
     }
 }

@@ -39,7 +39,8 @@ fn to_digits(bytes: u32, gap: u8) -> u64 {
     let wide = (wide | (wide << 16)) & 0x0000_ffff_0000_ffff;
     let wide = (wide | (wide << 8)) & 0x00ff_00ff_00ff_00ff;
     let nibbles = ((wide >> 4) | (wide << 8)) & 0x0f0f_0f0f_0f0f_0f0f;
-    // A nibble of ten or more carries into the top bit of its byte. The carry bit is then widened to seven bits.
+    // Adding a constant sets the top bit of each byte whose nibble is ten or more. The top bit is then turned into a
+    // mask of seven bits.
     let letters = (nibbles + ONES * (128 - 10)) & TOPS;
     nibbles + ONES * u64::from(b'0') + ((letters - (letters >> 7)) & (ONES * u64::from(gap)))
 }
@@ -84,7 +85,6 @@ pub mod portable {
     use super::{Case, STEP, decode_step, encode_step};
     use deadpan_ct::Wipe;
 
-    /// Encodes each byte of `input` into a pair of digits.
     #[inline(always)]
     pub fn encode(case: Case, input: &[u8], output: &mut [u8]) {
         let gap = match case {
@@ -129,7 +129,6 @@ pub mod portable {
 pub mod avx2 {
     use super::{Case, portable};
 
-    /// Encodes each byte of `input` into a pair of digits.
     #[target_feature(enable = "avx2")]
     pub fn encode(case: Case, input: &[u8], output: &mut [u8]) {
         portable::encode(case, input, output);

@@ -1,9 +1,9 @@
 //! Works on eight symbols in a 64-bit register, with additions, shifts and masks only.
 //!
-//! The usual portable code compares ranges byte by byte, and the compiler is free to turn a comparison into a jump.
-//! This code instead compares with a carry into the top bit of each byte of a word. The compiler cannot turn such a
-//! carry into a jump at any optimization level. The words are independent, so that the compiler puts as many words into
-//! a vector as fit.
+//! The usual portable code compares each byte with ranges, and the compiler may turn such a comparison into a jump.
+//! This code instead compares by an addition that carries into the top bit of each byte of a word. The compiler cannot
+//! turn such a carry into a jump at any optimization level. No word depends on another word, so the compiler puts as
+//! many words into a vector as fit.
 
 use super::{Flaws, bytes_for, fill_up, symbols_for};
 use crate::Alphabet;
@@ -14,8 +14,8 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 /// The top bit of every byte.
 const TOPS: u64 = 0x8080_8080_8080_8080;
 
-/// The number of words that are processed at a time, and the number of their symbols and bytes. The words fill the
-/// widest vector that the compiler may choose.
+/// The number of words that are processed at a time; `SYMBOLS` and `BYTES` are the numbers of symbols and bytes in
+/// these words. The words fill the widest vector that the compiler may choose.
 const WORDS: usize = 8;
 const SYMBOLS: usize = 8 * WORDS;
 const BYTES: usize = 6 * WORDS;
@@ -26,9 +26,10 @@ const fn reaches(word: u64, limit: u8) -> u64 {
     (word + ONES * (128 - limit as u64)) & TOPS
 }
 
-/// Returns an offset for each byte of `word`. The range of the byte determines the offset, and each range is given as
-/// (lower limit, offset). All numbers are below 128. If a byte reaches a limit, an XOR under a mask of seven bits
-/// replaces the byte's offset with the offset of this limit. A subtraction makes this mask from a top bit.
+/// Returns an offset for each byte of `word`. The range to which a byte belongs determines its offset; each range is
+/// given by its lower limit and its offset. All numbers are below 128. If a byte is at least a limit, its offset is
+/// replaced by the offset of this limit: an XOR under a mask of seven bits does this. A subtraction makes this mask
+/// from a top bit.
 #[inline(always)]
 const fn climb<const N: usize>(word: u64, first: u8, ladder: [(u8, u8); N]) -> u64 {
     let mut offset = ONES * first as u64;
@@ -44,7 +45,7 @@ const fn climb<const N: usize>(word: u64, first: u8, ladder: [(u8, u8); N]) -> u
     offset
 }
 
-/// Returns the offset from `from` to `to`, modulo 128.
+/// Returns the difference that turns `from` into `to`, modulo 128.
 const fn offset(from: u8, to: u8) -> u8 {
     to.wrapping_sub(from) & 0x7f
 }
@@ -57,8 +58,8 @@ fn to_symbols(alphabet: Alphabet, values: u64) -> u64 {
     (values + climb(values, b'A', ladder)) & !TOPS
 }
 
-/// Turns eight bytes into values. Bits above the lowest six may be set in the values. In the second word, the top bit
-/// is set for each byte that is not a symbol.
+/// Turns eight bytes into values. In each value, bits above the lowest six may also be set. The result also has a
+/// second word: in it, the top bit of each byte that is not a symbol is set.
 #[inline(always)]
 fn to_values(alphabet: Alphabet, bytes: u64) -> (u64, u64) {
     let (c62, c63) = (alphabet.sixty_two(), alphabet.sixty_three());
@@ -75,7 +76,7 @@ fn to_values(alphabet: Alphabet, bytes: u64) -> (u64, u64) {
     (low + offsets, (bytes | !good) & TOPS)
 }
 
-/// Spreads 48 bits over eight bytes: six bits in every byte, and the first six bits in the lowest byte.
+/// Spreads 48 bits over eight bytes, six bits in each byte: the first six bits go to the lowest byte.
 #[inline(always)]
 const fn spread(bits: u64) -> u64 {
     let halves = ((bits & 0x00ff_ffff) << 32) | (bits >> 24);
@@ -92,7 +93,7 @@ const fn gather(values: u64) -> u64 {
     ((halves & 0xffff_ffff) << 24) | (halves >> 32)
 }
 
-/// Encodes one step. The last word is read together with the next two bytes, whose values do not matter.
+/// Encodes one step. The load of the last word also reads the next two bytes, whose values do not matter.
 #[inline(always)]
 fn encode_step(alphabet: Alphabet, bytes: &[u8; BYTES + 2]) -> [u8; SYMBOLS] {
     let mut words = [0; WORDS];
@@ -181,8 +182,8 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
         }
         let rest = length - read;
         if rest > 0 {
-            // The array is filled up with the symbol for zero, so that the byte after the last decoded byte holds only
-            // the left-over bits.
+            // The rest of the array contains the symbol for zero, so that the byte after the last decoded byte holds
+            // only bits that belong to no byte.
             let mut symbols = [b'A'; SYMBOLS];
             symbols.as_mut_ptr().copy_from_nonoverlapping(source.add(read), rest);
             let (mut bytes, bad) = decode_step(alphabet, &symbols);

@@ -16,7 +16,8 @@ pub(super) fn encode(alphabet: Alphabet, input: &[u8]) -> Vec<u8> {
     output
 }
 
-/// Returns the bytes of `input` and whether bits are left over, or `None` if a byte is not a symbol.
+/// Returns the bytes of `input`, and whether bits after the last byte are set. Returns `None` if a byte of `input` is
+/// not a symbol.
 pub(super) fn decode(alphabet: Alphabet, input: &[u8]) -> Option<(Vec<u8>, bool)> {
     let symbols = alphabet.symbols();
     let mut output = Vec::new();

@@ -23,7 +23,8 @@ const fn fold(word: u64) -> usize {
 /// Moves the bytes of `buffer` that are not white space to its front, and returns their number.
 pub fn squeeze(buffer: &mut [u8]) -> usize {
     let start = buffer.as_mut_ptr();
-    // SAFETY: source and target are the same memory with the same length, and the output never gets ahead of the input.
+    // SAFETY: the source and the target are the same memory with the same length, and the output position never exceeds
+    // the input position.
     unsafe { squeeze_raw(start, buffer.len(), start) }
 }
 
@@ -31,7 +32,8 @@ pub fn squeeze(buffer: &mut [u8]) -> usize {
 /// their number.
 pub fn squeeze_into(input: &[u8], output: &mut [u8]) -> usize {
     assert!(output.len() >= input.len(), "output too small");
-    // SAFETY: the output is writable for the length of the input, and two borrows do not overlap.
+    // SAFETY: the output is writable for the length of the input. The input and the output are two borrows, so they do
+    // not overlap.
     unsafe { squeeze_raw(input.as_ptr(), input.len(), output.as_mut_ptr()) }
 }
 
@@ -78,7 +80,7 @@ unsafe fn squeeze_raw(source: *const u8, length: usize, target: *mut u8) -> usiz
     }
 }
 
-/// Copies a word as a whole if it contains no white space, and byte by byte otherwise.
+/// Copies each word as a whole if it contains no white space; otherwise copies its bytes one by one.
 ///
 /// # Safety
 /// `source` is readable and `target` is writable for `length` bytes. If the two ranges overlap, `target` does not begin

@@ -30,7 +30,8 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
     unsafe { vector::decode::<__m128i>(alphabet, source, length, target) }
 }
 
-/// Shifts words of 32 bits. Some bits move from one byte into the next byte, and the caller masks these bits.
+/// Shifts words of 32 bits. The shift moves some bits into the neighboring byte, and the caller clears these bits with
+/// a mask.
 #[inline]
 #[target_feature(enable = "ssse3")]
 fn shift_right_4(vector: __m128i) -> __m128i {

@@ -36,8 +36,8 @@ fn backends() -> Vec<Backend> {
 }
 
 const ALPHABETS: [Alphabet; 2] = [Alphabet::Standard, Alphabet::UrlSafe];
-/// Lengths at which the back ends change between full and incomplete vectors, lengths near 1024 bytes (longer outputs
-/// are aligned), and a few long lengths.
+/// Three kinds of lengths: lengths at which back ends change between full and incomplete vectors, lengths near 1024
+/// bytes (from which accesses are aligned), and a few long lengths.
 const LENGTHS: [(usize, usize); 3] = [(0, 300), (1000, 1100), (4090, 4100)];
 
 fn lengths() -> impl Iterator<Item = usize> {
@@ -57,7 +57,8 @@ fn noise(length: usize) -> Vec<u8> {
 }
 
 impl Backend {
-    /// Runs the back end on buffers at given distances from a cache line, and checks the canaries around the output.
+    /// Runs the back end on buffers at given distances from the beginning of a cache line, and checks that the bytes
+    /// around the output are unchanged.
     fn encode_at(&self, alphabet: Alphabet, input: &[u8], from: usize, to: usize) -> Vec<u8> {
         let mut source = vec![0xee; input.len() + 192];
         let from = source.as_ptr().align_offset(64) + from;

@@ -11,8 +11,9 @@ use deadpan_ct::Wipe;
 /// that uses this trait does so too.
 ///
 /// # Safety
-/// Each function is an instruction, and the caller makes sure that the CPU has this instruction. Loads and stores
-/// access `SYMBOLS` bytes at the pointer, except if their comment says otherwise.
+/// Each function of this trait is one or more instructions of the CPU, and the caller makes sure that the CPU has these
+/// instructions. Loads and stores access `SYMBOLS` bytes, beginning at the pointer, unless the comment of a function
+/// states something else.
 pub(super) trait Vector: Copy {
     /// Symbols in a register. Four symbols hold three bytes.
     const SYMBOLS: usize;
@@ -25,15 +26,17 @@ pub(super) trait Vector: Copy {
     unsafe fn table(bytes: &[u8; 16]) -> Self;
     unsafe fn load(from: *const u8) -> Self;
     unsafe fn store(self, to: *mut u8);
-    /// Loads twelve bytes to the front of every 16 bytes of the register. The load reads four more bytes than it uses.
+    /// Loads twelve bytes for each 16 bytes of the register, and puts them into the first twelve of these 16 bytes. The
+    /// load reads four more bytes than it uses.
     unsafe fn load_bytes(from: *const u8) -> Self;
-    /// Loads the same bytes as `load_bytes` with fewer instructions, to the places that `spread_quick` expects. Reads
-    /// up to four bytes *before* `from`. After `from`, the load reads no more bytes than `load_bytes`.
+    /// Loads the same bytes as `load_bytes` with fewer instructions, but puts them where `spread_quick` expects them.
+    /// Reads up to four bytes *before* `from`. The load does not read beyond the last byte that `load_bytes` reads.
     unsafe fn load_quick(from: *const u8) -> Self;
-    /// Returns the table that spreads each group of three bytes from `load_quick` over four lanes.
+    /// Returns the shuffle table for registers that `load_quick` loaded: the table spreads each group of three bytes
+    /// over four bytes.
     unsafe fn spread_quick() -> Self;
-    /// Stores the first twelve bytes of every 16 bytes next to each other. The store also overwrites the bytes after
-    /// the stored bytes, up to `SYMBOLS` bytes in total.
+    /// Takes the first twelve of each 16 bytes of the register, and stores them without gaps. In total, the store
+    /// writes `SYMBOLS` bytes, so it also overwrites bytes after the wanted bytes.
     unsafe fn store_bytes(self, to: *mut u8);
     unsafe fn shuffle(self, index: Self) -> Self;
     unsafe fn and(self, other: Self) -> Self;
@@ -50,11 +53,11 @@ pub(super) trait Vector: Copy {
     unsafe fn multiply_low(self, factors: Self) -> Self;
     unsafe fn multiply_add_u8(self, factors: Self) -> Self;
     unsafe fn multiply_add_u16(self, factors: Self) -> Self;
-    /// Returns one bit for every byte: its top bit.
+    /// Returns the top bits of all bytes, as one bit for each byte.
     unsafe fn tops(self) -> u32;
 }
 
-/// Implements the functions of [`Vector`] that are a single instruction on registers.
+/// Implements those functions of [`Vector`] that are a single instruction and access only registers.
 macro_rules! instructions {
     ($($name:ident($($other:ident)?) = $intrinsic:path;)*) => { $(
         /// # Safety
@@ -73,18 +76,18 @@ struct Rows {
     /// The offset from a value to its symbol, for each row of values. Row 0 is for capitals, row 1 is for small
     /// letters, rows 2 to 11 are for digits, and rows 12 and 13 are for the last two symbols.
     to_symbol: [u8; 16],
-    /// For each lower half of a byte: a mask of the upper halves that do not make a symbol together with this lower
-    /// half.
+    /// For each lower half of a byte: a mask of all upper halves with which this lower half does not form a symbol.
     misfits: [u8; 16],
     /// The offset from a symbol to its value, for each upper half of a symbol. The symbol for 63 shares its upper half
-    /// with other symbols. So the entry for the symbol for 63 has another number: this upper half with the top bit
+    /// with other symbols. So the offset for 63 is stored at another index: at this upper half with its top bit
     /// flipped.
     to_value: [u8; 16],
     /// The symbol for 63.
     odd_one: u8,
 }
 
-/// For each upper half of a byte, its bit in `misfits`. All upper halves that occur in no symbol share one bit.
+/// For each upper half of a byte: the bit that stands for this upper half in `misfits`. All upper halves that occur in
+/// no symbol share one bit.
 const BIT_OF_UPPER: [u8; 16] =
     [0x40, 0x40, 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40];
 
@@ -99,7 +102,7 @@ const fn rows(alphabet: Alphabet) -> Rows {
     to_symbol[1] = b'a' - 26;
     to_symbol[12] = symbols[62].wrapping_sub(62);
     to_symbol[13] = symbols[63].wrapping_sub(63);
-    // In every row, the bit for upper halves that occur in no symbol is set.
+    // In every entry, the bit is set that stands for the upper halves of no symbol.
     let mut misfits = [0x7f; 16];
     let mut to_value = [0; 16];
     let mut value = 0;
@@ -123,7 +126,8 @@ impl Rows {
     }
 }
 
-/// Indices that spread three bytes over four lanes, so that each sextet lies in one 16-bit lane: 1 0 2 1, 4 3 5 4, …
+/// Indices that spread each three bytes over four bytes, so that each sextet lies in one 16-bit lane: 1 0 2 1, 4 3 5 4,
+/// …
 pub(super) const SPREAD: [u8; 16] = [1, 0, 2, 1, 4, 3, 5, 4, 7, 6, 8, 7, 10, 9, 11, 10];
 
 /// The registers that encoding needs.
@@ -141,7 +145,7 @@ struct VectorEncoder<V> {
 
 impl<V: Vector> VectorEncoder<V> {
     /// # Safety
-    /// The CPU has the instructions of `V`, here and in [`step`](VectorEncoder::step).
+    /// The CPU must have the instructions of `V` when this function and [`step`](VectorEncoder::step) are called.
     #[inline(always)]
     unsafe fn new(alphabet: Alphabet) -> Self {
         // SAFETY: the caller makes sure that the CPU has the instructions.
@@ -197,8 +201,8 @@ impl<V: Vector> VectorEncoder<V> {
         }
     }
 
-    /// Encodes at most one vector, with an array for its bytes and symbols. Exactly `count` bytes are copied into the
-    /// array, and exactly the symbols of these bytes are copied out of the array.
+    /// Encodes at most one vector. The bytes and their symbols are copied through an array. Exactly `count` bytes are
+    /// copied into the array, and exactly the symbols of these bytes are copied out of the array.
     ///
     /// # Safety
     /// `source` is readable for `count` bytes, `target` is writable for the encoded symbols, and `count` is at most the
@@ -233,7 +237,7 @@ struct VectorDecoder<V> {
 
 impl<V: Vector> VectorDecoder<V> {
     /// # Safety
-    /// The CPU has the instructions of `V`, here and in the other functions.
+    /// The CPU must have the instructions of `V` when this function and the other functions of this type are called.
     #[inline(always)]
     unsafe fn new(alphabet: Alphabet) -> Self {
         let rows = Rows::for_alphabet(alphabet);
@@ -255,7 +259,7 @@ impl<V: Vector> VectorDecoder<V> {
         }
     }
 
-    /// Decodes `SYMBOLS` symbols to twelve bytes at the front of every 16 bytes.
+    /// Decodes `SYMBOLS` symbols. In each 16 bytes of the result, the first twelve bytes are decoded bytes.
     ///
     /// # Safety
     /// The CPU has the instructions of `V`.
@@ -272,16 +276,16 @@ impl<V: Vector> VectorDecoder<V> {
         }
     }
 
-    /// Decodes at most one vector, with an array for its symbols and bytes. Returns the bits left over after the last
-    /// byte.
+    /// Decodes at most one vector. The symbols and their bytes are copied through an array. Returns a number that is
+    /// nonzero if the last symbol has bits set that belong to no byte.
     ///
     /// # Safety
     /// `source` is readable for `count` symbols, `target` is writable for the decoded bytes, and `count` is at most the
     /// number of symbols in one vector.
     #[inline(always)]
     unsafe fn edge(&mut self, source: *const u8, count: usize, target: *mut u8) -> u64 {
-        // The array is filled up with the symbol for zero, so that the byte after the last decoded byte holds only the
-        // left-over bits.
+        // The rest of the array contains the symbol for zero, so that the byte after the last decoded byte holds only
+        // bits that belong to no byte.
         let mut edge = [b'A'; 32];
         // SAFETY: the array is at least as long as the loads and stores of a vector.
         unsafe {
@@ -289,7 +293,7 @@ impl<V: Vector> VectorDecoder<V> {
             self.step(V::load(edge.as_ptr())).store_bytes(edge.as_mut_ptr());
             target.copy_from_nonoverlapping(edge.as_ptr(), bytes_for(count));
         }
-        // If the vector is full, no trailing bits are found, because `gather` writes zeros after its bytes.
+        // If the vector is full, the byte after the last decoded byte is zero, because `gather` writes zeros there.
         let trailing = u64::from(edge[bytes_for(count)]);
         edge.wipe();
         trailing
@@ -299,8 +303,8 @@ impl<V: Vector> VectorDecoder<V> {
     /// The CPU has the instructions of `V`.
     #[inline(always)]
     unsafe fn flaws(&self) -> u64 {
-        // SAFETY: the caller makes sure that the CPU has the instructions. A flaw sets bits below the top bit of its
-        // byte, so the signed byte is greater than zero.
+        // SAFETY: the caller makes sure that the CPU has the instructions. A flaw sets bits of its byte, but never the
+        // top bit, so the byte as a signed number is greater than zero.
         unsafe { u64::from(self.flaws.greater(self.zero).tops()) }
     }
 }
@@ -325,13 +329,13 @@ pub(super) unsafe fn encode<V: Vector>(
     unsafe {
         let encoder = VectorEncoder::<V>::new(alphabet);
         if length >= 4 * bytes + V::REACH {
-            // The first vector is encoded alone, since the quick loads read a few bytes before their input.
+            // The quick loads read a few bytes before their input, so the first vector is encoded without a quick load.
             encoder.step(V::load_bytes(source)).store(target);
             (read, written) = (bytes, V::SYMBOLS);
             while length - read >= 3 * bytes + V::REACH {
                 let (from, to) = (source.add(read), target.add(written));
-                // These lines are not a loop over an array, because the compiler does not unroll such a loop below -O2,
-                // and the loop then uses the stack.
+                // These lines are not written as a loop over an array: below -O2, the compiler does not unroll the
+                // loop, and keeps the array on the stack.
                 let first = encoder.quick_step(V::load_quick(from));
                 let second = encoder.quick_step(V::load_quick(from.add(bytes)));
                 let third = encoder.quick_step(V::load_quick(from.add(2 * bytes)));
@@ -376,8 +380,8 @@ pub(super) unsafe fn decode<V: Vector>(alphabet: Alphabet, source: *const u8, le
         let mut decoder = VectorDecoder::<V>::new(alphabet);
         while length - read >= 4 * V::SYMBOLS + V::SYMBOLS / 2 {
             let (from, to) = (source.add(read), target.add(written));
-            // All four loads come before the first store, because the first store may overwrite the input of the loads
-            // if decoding is in place.
+            // All four loads come before the first store: in a conversion in place, the first store may overwrite the
+            // input of the other loads.
             let (first, second) = (V::load(from), V::load(from.add(V::SYMBOLS)));
             let (third, fourth) = (V::load(from.add(2 * V::SYMBOLS)), V::load(from.add(3 * V::SYMBOLS)));
             decoder.step(first).store_bytes(to);

@@ -55,8 +55,8 @@ impl Decoder {
         self.close().judge()
     }
 
-    /// Takes symbols until the block is full *and* more input follows. Only the first symbol after the block shows that
-    /// the block is not the last block of the text, which may contain `=`. Returns how many bytes were taken, and
+    /// Takes symbols until the block is full *and* more input follows. The last block of the text may contain `=`, and
+    /// only a symbol after the block shows that the block is not the last block. Returns how many bytes were taken, and
     /// whether the block is full and is not the last block.
     pub(crate) fn fill(&mut self, input: &[u8]) -> (usize, bool) {
         let mut taken = 0;

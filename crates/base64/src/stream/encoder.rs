@@ -4,8 +4,9 @@ use super::{BLOCK, BLOCK_BYTES};
 use crate::{Base64, imp};
 use deadpan_ct::Wiped;
 
-/// The number of symbols that a writer does not write yet at the end of each block. The text written so far then has
-/// one symbol more than a multiple of four, and no rule for `=` allows such a text.
+/// At the end of each block, a writer keeps back this number of symbols until more symbols follow. So the number of
+/// symbols that were written so far is one more than a multiple of four, and no rule for `=` allows a text of such a
+/// length.
 pub(crate) const HELD: usize = 3;
 
 /// Collects bytes and returns symbols in blocks. The symbols of each block are a valid text by themselves, but only
@@ -25,7 +26,7 @@ pub struct Encoder {
     codec: Base64,
     bytes: Wiped<[u8; BLOCK_BYTES]>,
     filled: usize,
-    /// A block of symbols, after the symbols of the previous block that a writer has not written yet.
+    /// The symbols of a block; before them, the last symbols of the previous block, which a writer keeps back.
     symbols: Wiped<[u8; HELD + BLOCK]>,
 }
 
@@ -52,7 +53,7 @@ impl Encoder {
 
     /// Takes bytes from the front of `input`. Returns the number of bytes taken, and the number of symbols made.
     pub(crate) fn fill(&mut self, input: &[u8]) -> (usize, usize) {
-        // A whole block is encoded without a copy.
+        // If `input` contains a whole block, the block is encoded directly from `input`, without a copy.
         if let (0, Some(block)) = (self.filled, input.first_chunk::<BLOCK_BYTES>()) {
             return (BLOCK_BYTES, encode(self.codec, block, &mut self.symbols[HELD..]));
         }

@@ -92,9 +92,10 @@ impl<W: Write> core::fmt::Debug for EncodeWriter<W> {
 }
 
 /// A writer that encodes the bytes written to it. Only [`finish`](EncodeWriter::finish) completes the text. If `finish`
-/// is not called, because of `?`, a panic or a mistake, the text is cut short. Readers can see that the text is cut
-/// short: it has one symbol more than a multiple of four, and no rule for `=` allows such a text. Decoders refuse the
-/// text, except decoders that drop left-over symbols, such as the decoder of Node.js.
+/// is not called, for example because of `?`, a panic or a mistake, the text is cut short. Readers can notice this: the
+/// number of symbols is one more than a multiple of four, and no rule for `=` allows a text of such a length. Decoders
+/// refuse a text that is cut short, but decoders that ignore surplus symbols at the end, such as the decoder of
+/// Node.js, accept it.
 ///
 /// ```
 /// use deadpan_base64::{STANDARD_NO_PAD, stream::io::EncodeWriter};
@@ -108,14 +109,14 @@ impl<W: Write> core::fmt::Debug for EncodeWriter<W> {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
-/// An unfinished text is never valid, because the writer keeps back three symbols until more symbols follow, and
-/// [`Drop`] writes one symbol if no symbols were written yet. The inner writer may still cut the text at another place
-/// if the inner writer fails or loses its own buffer. The inner writer must block: after a failure, its output is
+/// An unfinished text is never valid: the writer keeps back three symbols until more symbols follow, and if nothing was
+/// written yet, [`Drop`] writes one symbol. The inner writer may still cut the text at another place if the inner
+/// writer fails or loses its own buffer. The inner writer must be a blocking writer: after a failure, its output is
 /// incomplete, and every further call fails too.
 #[must_use = "the text is cut short until `finish` is called"]
 pub struct EncodeWriter<W: Write> {
     encoder: Box<Encoder>,
-    /// Whether some symbols were already written and some were kept back.
+    /// Whether some symbols were already written, so that three symbols are now kept back.
     begun: bool,
     sink: Sink<W>,
 }
@@ -160,7 +161,8 @@ impl<W: Write> Drop for EncodeWriter<W> {
     /// written, one symbol is written, because an empty text would be valid.
     fn drop(&mut self) {
         if !self.begun && !self.sink.failed {
-            // The error is ignored: `drop` cannot report the error, and after an error the text is not complete.
+            // The error is ignored: `drop` cannot report the error, and the text that was written before the error is
+            // incomplete.
             let _ = self.sink.put(b"A");
         }
     }
@@ -169,11 +171,12 @@ impl<W: Write> Drop for EncodeWriter<W> {
 /// A writer that decodes the symbols written to it. Only [`finish`](DecodeWriter::finish) completes the data. Without
 /// `finish`, the end of the data is neither checked nor written.
 ///
-/// Any bytes may be data, so the written data cannot show that they are cut short. The written data are the data of all
-/// blocks of [`BLOCK`] symbols that were followed by more symbols. For a text of one block, nothing is written before
-/// `finish`. So pass the inner writer by value, not as `&mut`: then only `finish` returns the inner writer. An inner
-/// writer that must itself be completed, such as a file that gets its name at the end, then cannot be completed without
-/// `finish`. The inner writer must block: after a failure, its output is incomplete, and every further call fails too.
+/// Data can consist of any bytes, so a reader of the written data cannot notice that their end is missing. Without
+/// `finish`, the written data are the data of all blocks of [`BLOCK`] symbols after which more symbols came. For a text
+/// of one block, nothing is written before `finish`. Therefore pass the inner writer by value, not as `&mut`: then the
+/// inner writer can be obtained only from `finish`. An inner writer that must itself be completed, such as a file that
+/// gets its name at the end, then cannot be completed without `finish`. The inner writer must be a blocking writer:
+/// after a failure, its output is incomplete, and every further call fails too.
 #[must_use = "the end of the data is missing until `finish` is called"]
 pub struct DecodeWriter<W> {
     decoder: Box<Decoder>,
@@ -199,8 +202,8 @@ impl<W: Write> Write for DecodeWriter<W> {
     fn write(&mut self, input: &[u8]) -> io::Result<usize> {
         self.sink.check()?;
         let mut taken = 0;
-        // A call may decode a full block without taking input. `Ok(0)` would mean that the writer accepts no more
-        // input.
+        // A call of `push` may decode a full block without taking any input, so the loop calls it again. If this
+        // function returned `Ok(0)`, the caller would believe that the writer accepts no more input.
         while taken == 0 && !input.is_empty() {
             let (more, bytes) = self.decoder.push(input)?;
             self.sink.put(bytes)?;
@@ -215,7 +218,8 @@ impl<W: Write> Write for DecodeWriter<W> {
     }
 }
 
-/// The buffers of a reader. The buffers hold input that is not used yet, and output that is not returned yet.
+/// The buffers of a reader. The buffers hold input that is not decoded or encoded yet, and output that is not returned
+/// yet.
 struct Buffers {
     input: Wiped<[u8; BLOCK]>,
     used: usize,

@@ -155,7 +155,7 @@ fn every_symbol_alone() {
     }
 }
 
-/// Returns pairs of our codec and a codec of the crate `base64` that have the same rules.
+/// Returns pairs of codecs with the same rules: one codec of this crate, and one codec of the crate `base64`.
 fn pairs() -> Vec<(Base64, GeneralPurpose)> {
     let alphabets = [(Alphabet::Standard, base64::alphabet::STANDARD), (Alphabet::UrlSafe, base64::alphabet::URL_SAFE)];
     let paddings = [
@@ -194,8 +194,8 @@ proptest! {
     #[test]
     fn decodes_like_the_base64_crate(text in "[A-Za-z0-9+/_=-]{0,12}|[AQgw=]{0,8}|.{0,9}") {
         for (ours, theirs) in pairs() {
-            // Here the two codecs differ on purpose: our codec accepts optional padding only if the padding is complete
-            // or missing.
+            // If padding is optional, the two codecs differ on purpose: our codec accepts only complete padding or no
+            // padding.
             if ours == ours.with_padding(Padding::Optional) && text.contains('=') && text.len() % 4 != 0 {
                 prop_assert!(ours.decode(text.as_bytes()).is_err());
                 continue;

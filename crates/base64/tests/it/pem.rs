@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use deadpan_base64::pem::{self, Error};
 
-/// The first example of RFC 7468 section 10, with text around the block, which the RFC allows.
+/// The first example of RFC 7468 section 10, after a line of other text, which the RFC allows.
 const RFC_7468: &str = "Subject: CN=Atlantis\n\
 -----BEGIN PRIVATE KEY-----\n\
 MIGEAgEAMBAGByqGSM49AgEGBSuBBAAKBG0wawIBAQQgVcB/UNPxalR9zDYAjQIf\n\

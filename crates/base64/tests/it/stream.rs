@@ -45,8 +45,8 @@ fn write_cut(mut writer: impl Write, bytes: &[u8], sizes: &[usize]) -> io::Resul
     Ok(())
 }
 
-/// Runs both decoding adaptors over the same pieces of one input. Returns the output of each adaptor, or `None` if the
-/// adaptor fails.
+/// Decodes the same pieces of one input with the two decoding adaptors. Returns the output of each adaptor, or `None`
+/// if the adaptor fails.
 fn decodings(codec: Base64, text: &[u8], sizes: &[usize]) -> [Option<Vec<u8>>; 2] {
     let mut read = Vec::new();
     let reading = DecodeReader::new(Cut::new(text, sizes), codec).read_to_end(&mut read).ok().map(|_| read);
@@ -155,7 +155,7 @@ fn a_write_that_failed_leaves_no_hole() {
     assert!(writer.finish().is_err());
 }
 
-/// Lengths of data near the border of each block. At these lengths, a text that is cut short could look complete.
+/// Lengths of data near the borders between blocks. At these lengths, a text that is cut short could look complete.
 fn lengths() -> impl Iterator<Item = usize> {
     [0, 1, 2, 3, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 2 * BLOCK_BYTES, 3 * BLOCK_BYTES].into_iter()
 }
@@ -178,7 +178,8 @@ fn assert_cut_short(text: &[u8], case: &str) {
 fn a_text_without_finish_is_valid_nowhere() {
     for codec in [STANDARD, STANDARD.with_padding(Padding::Forbidden), URL_SAFE_NO_PAD] {
         for length in lengths() {
-            // The symbols of zeros leave no set bits after the last byte, and the symbols of 0x5a may leave set bits.
+            // If the data are zeros, no bits after the last byte are set. If the data are bytes 0x5a, such bits may be
+            // set.
             for data in [vec![0; length], vec![0x5a; length]] {
                 for sizes in [&[1][..], &[1000], &[100_000]] {
                     let mut dropped = Vec::new();
@@ -235,7 +236,7 @@ fn buffers_around_and_below_do_not_complete_a_text() {
         writer.flush().unwrap();
         drop(writer);
         assert_cut_short(&text, &format!("{length} bytes, over a buffer"));
-        // The right way: first unwrap the outer buffer, then finish the writer.
+        // The right way: first take the inner writer out of the outer buffer, and then call `finish`.
         let mut buffer = io::BufWriter::new(EncodeWriter::new(Vec::new(), STANDARD));
         buffer.write_all(&data).unwrap();
         assert_eq!(buffer.into_inner().unwrap().finish().unwrap(), STANDARD.encode(&data).as_bytes());

@@ -111,7 +111,7 @@ pub(super) struct CallerMemory {
 // SAFETY: any thread may copy from this memory: see `shared`.
 unsafe impl Sync for CallerMemory {}
 
-/// Returns the caller's memory to which other threads may write at the same time.
+/// Returns a view of the caller's memory; other threads may write to this memory at the same time.
 // SAFETY: the pointer is NULL, or valid for reading `length` bytes while the result is used.
 pub(super) unsafe fn shared(pointer: *const u8, length: usize) -> Result<CallerMemory, Fault> {
     check(pointer, length)?;
@@ -123,9 +123,9 @@ impl ReadAt for CallerMemory {
         let begin = usize::try_from(position).map_or(self.length, |position| position.min(self.length));
         let count = buffer.len().min(self.length - begin);
         if count > 0 {
-            // SAFETY: the range lies in the caller's memory, which is valid for reading: see `shared`. The buffer
-            // belongs to the library's own code and has `count` bytes. If another thread writes at the same time, each
-            // copied byte has its old or its new value, and the sealing code is safe with either value.
+            // SAFETY: the range lies in the caller's memory, which is valid for reading: see `shared`. This library's
+            // own code owns the buffer, which has `count` bytes. If another thread writes at the same time, each copied
+            // byte has its old or its new value, and the sealing code is safe with either value.
             unsafe { std::ptr::copy_nonoverlapping(self.start.add(begin), buffer.as_mut_ptr(), count) };
         }
         Ok(count)
@@ -159,8 +159,8 @@ pub(super) unsafe fn set<T>(pointer: *mut T, value: T) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Sets the caller's variable for a handle to NULL. Fails if the pointer to the variable is NULL, before a handle is
-/// made.
+/// Sets the caller's variable for a handle to NULL. If the pointer to the variable is NULL, fails before it makes a
+/// handle.
 // SAFETY: the pointer is NULL, or valid for writing.
 pub(super) unsafe fn ready<T>(pointer: *mut *mut T) -> Result<(), Fault> {
     set(pointer, std::ptr::null_mut())
@@ -181,8 +181,8 @@ pub(super) fn maybe<H: Any + Send + Sync, T>(handle: *const T) -> Result<Option<
     if handle.is_null() { Ok(None) } else { held(handle).map(Some) }
 }
 
-/// Copies a result to the caller's buffer, and writes its length to `length`. The length is written even if the buffer
-/// is too small.
+/// Copies a result to the caller's buffer, and writes the length of the result to `length`. The length is written even
+/// if the buffer is too small.
 // SAFETY: the pointers are NULL, or valid for writing. `pointer` is valid for writing `room` bytes.
 pub(super) unsafe fn copy(value: &[u8], pointer: *mut u8, room: usize, length: *mut usize) -> Result<(), Fault> {
     set(length, value.len())?;

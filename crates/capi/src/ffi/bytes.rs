@@ -62,7 +62,7 @@ exports! {
         set(written, 0)?;
         let (identities, watch) = (held::<Ring, _>(opening)?.identities(), maybe::<Watch, _>(work)?);
         apart(sealed, length, plain, room)?;
-        // Another thread may write to the input at the same time, since some languages allow this.
+        // Another thread may write to the input at the same time, since some languages allow such writes.
         let (sealed, length, plain) = (shared(sealed, length)?, length as u64, buffer(plain, room)?);
         let opened = Header::read(Cursor::new(sealed, length))?.open(&identities)?;
         let result = under(watch.as_deref(), |work| opened.open_into(&sealed, length, plain, work));

@@ -8,7 +8,7 @@ use crate::recipe::{Recipe, Ring};
 use crate::watch::{Watch, under};
 use deadpan_bind::Fault;
 
-/// Gets the path of an entry (which ends with a zero), the entry's kind and its size. A result other than 0 ends the
+/// Receives an entry's path (a text that ends with a zero), its kind and its size. A result other than 0 ends the
 /// listing.
 type EntryCallback = Option<unsafe extern "C" fn(user: *mut c_void, path: *const c_char, kind: i32, size: u64) -> i32>;
 

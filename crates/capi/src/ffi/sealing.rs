@@ -34,7 +34,8 @@ exports! {
         Ok(())
     }
 
-    /// Allows a classical key together with other keys. The protection of the whole file is then only classical.
+    /// Allows a classical key together with recipients that are not classical. The protection of the whole file is then
+    /// only classical.
     fn dp_sealing_allow_mixed(sealing: *const dp_sealing, allow: i32) {
         held::<Recipe, _>(sealing)?.change(|parts| parts.mixed = allow != 0);
         Ok(())

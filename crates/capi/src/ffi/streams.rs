@@ -101,8 +101,8 @@ unsafe fn borrowed(descriptor: i32) -> Result<ManuallyDrop<File>, Fault> {
     Ok(ManuallyDrop::new(File::from_raw_fd(descriptor)))
 }
 
-/// Returns whether both files can be accessed at chosen positions. This is possible if both files are regular files at
-/// position 0, and the output is empty.
+/// Returns whether both files can be accessed at chosen positions. Access at chosen positions is possible if both files
+/// are regular files at position 0, and the output is empty.
 fn is_positioned(mut input: &File, mut output: &File) -> bool {
     let is_regular = |file: &File| file.metadata().is_ok_and(|about| about.is_file());
     let is_empty = |file: &File| file.metadata().is_ok_and(|about| about.len() == 0);
@@ -124,7 +124,7 @@ fn refuse_same(input: &File, output: &File) -> Result<(), Fault> {
     }
 }
 
-/// Moves both files to their ends. Reading and writing in order also leaves the files at their ends.
+/// Moves both files to their ends. The files also end at these positions if they are read and written in order.
 fn to_the_ends(mut input: &File, mut output: &File) -> Result<(), Fault> {
     let moved = input.seek(SeekFrom::End(0)).and_then(|_| output.seek(SeekFrom::End(0)));
     moved.map(drop).map_err(|error| Fault::new(Code::System, error.to_string()).with_errno(error.raw_os_error()))

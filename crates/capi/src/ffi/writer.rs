@@ -20,8 +20,8 @@ impl Writer {
             Ok(sealer) => Ok(sealer),
             Err(TryLockError::WouldBlock) => Err(Fault::new(Code::Busy, Code::Busy.message())),
             Err(TryLockError::Poisoned(poisoned)) => {
-                // After a panic, the writer is dropped, because bytes would be missing before the bytes that are
-                // written later.
+                // After a panic, the writer is dropped: if it wrote more data, the bytes of the failed call would be
+                // missing in the middle.
                 let mut sealer = poisoned.into_inner();
                 drop(sealer.take());
                 Ok(sealer)
@@ -53,8 +53,8 @@ exports! {
         let data = bytes(data, length)?;
         let mut sealer = writer.lock()?;
         let written = sealer.as_mut().ok_or_else(ended)?.write_all(data);
-        // After a failure, the writer is dropped, because bytes would be missing before the bytes that are written
-        // later.
+        // After a failure, the writer is dropped: if it wrote more data, the bytes of the failed call would be missing
+        // in the middle.
         written.inspect_err(|_| drop(sealer.take())).map_err(Fault::of_writer)
     }
 

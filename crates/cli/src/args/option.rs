@@ -262,8 +262,8 @@ mod tests {
                 for option in *options {
                     assert!(!has(command, option), "{within} has {option}");
                 }
-                // If the advice contains an option before the first mention of a command, the command of this row must
-                // have the option.
+                // If the advice mentions an option before it mentions a command, the command of this row must have this
+                // option.
                 let own = meant.split([' ', ',', ';', ':']).take_while(|word| *word != "deadpan");
                 for option in own.filter(|word| word.starts_with('-') && *word != "-") {
                     assert!(has(command, option), "{within} has no {option}");

@@ -19,9 +19,9 @@ use deadpan_disk::{About, allow_many_files};
 use deadpan_pack::{Notes, OutputPlace, Packer, Packing};
 use deadpan_seal::Error;
 
-/// The heading of the options for folders in each command's help. The attribute of each option sets this heading. If
-/// the whole structure had this heading, the heading would also apply to the options that a command defines after this
-/// structure.
+/// The heading of the options for folders in each command's help. The attribute of each single option sets this
+/// heading. If an attribute of the whole structure set the heading, the heading would also apply to the options that a
+/// command defines after this structure.
 const FOLDERS: &str = "Folders";
 
 /// The options for packing folders.
@@ -44,8 +44,8 @@ pub struct PackArgs {
 }
 
 impl PackArgs {
-    /// Begins to pack the folder `input`. If the output is in that folder, the archive does not include the output.
-    /// `output` is `None` if the folder is hidden in pictures, because the pictures are not a single output.
+    /// Begins to pack the folder `input`. If the output is inside the folder `input`, the archive does not include the
+    /// output. `output` is `None` if the folder is hidden in pictures, because the pictures are not a single output.
     pub fn packer(&self, input: &Input, output: Option<&Output>) -> Result<Packer, Failure> {
         allow_many_files();
         let path = input.source.path().unwrap_or(Path::new("."));
@@ -113,7 +113,7 @@ pub fn beside(path: &Path, ending: &str) -> Result<PathBuf, Failure> {
     })
 }
 
-/// If the user did not choose where the result goes and may not find the result, returns a note with its path. For
+/// Returns a note with the path of the result, if the user did not choose this path and may not find the result. For
 /// example, packing `.` makes a file outside of the current folder.
 pub fn outside(input: &Input, place: &Place, output: &OutputArgs) -> Option<String> {
     let is_named = output.place().is_some() || input.source.path().is_none_or(|path| path.file_name().is_some());
@@ -145,7 +145,7 @@ pub fn failed(folder: &str, error: deadpan_pack::Error) -> Failure {
 }
 
 /// Converts an error of the library `deadpan_seal` into a failure. If the packer caused the error, returns the failure
-/// of the packer. Otherwise the failure is about `output` if `output` could not be written, or else about `input`.
+/// of the packer. If writing `output` failed, the failure is about `output`, and otherwise about `input`.
 pub fn blame(error: Error, input: &str, output: &str) -> Failure {
     use deadpan_pack::Error as Packs;
     let of_pack = match error {

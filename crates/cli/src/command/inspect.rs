@@ -73,7 +73,6 @@ impl InspectArgs {
         Ok(Inspect { args: self, sources })
     }
 
-    /// Whether the command opens headers with keys.
     fn opens(&self) -> bool {
         self.keys || !self.identities.is_empty()
     }

@@ -185,7 +185,7 @@ impl Keygen {
     }
 
     fn make(&self, home: &Home, path: &Path) -> Result<Public, Failure> {
-        // The place of the key is checked, and the folder is opened, before the user is asked for a passphrase.
+        // Before the user is asked for a passphrase, the code checks the path of the new key and opens its folder.
         refuse_taken(home, path)?;
         held::hold([path, home.own_path(self.name).as_path()]);
         let passphrases = Passphrases::new(&self.args.source);

@@ -183,7 +183,7 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
         |old: &Found| Public::from_key(old).is_some_and(|old| keys.iter().all(|key| key.signs() != old.signs()));
     let extends = !force && !before.is_empty() && before.iter().all(is_other);
     let path = contact(home, name, force || extends)?;
-    // An SSH key is stored in SSH form, so that the key can sign, and age files can be sealed to the key.
+    // An SSH key is stored in SSH form, so that it can still be used to check signatures and to seal age files.
     let line = |key: &Public| ssh.iter().find(|ssh| *key == Public::of_ssh(ssh)).map(|ssh| format!("{}\n", ssh.line()));
     let text: String = keys.iter().map(|key| line(key).unwrap_or_else(|| key.text())).collect();
     let text = if extends { [old_text.trim_ascii_end(), b"\n", text.as_bytes()].concat() } else { text.into() };
@@ -234,8 +234,8 @@ fn contact(home: &Home, name: &str, force: bool) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// Returns the public keys for an argument: a key that seals, a key that verifies signatures, or both keys. Also
-/// returns those public keys that are SSH keys, in SSH form.
+/// Returns the public keys for an argument: a key that seals, a key that verifies signatures, or both keys. If some of
+/// these keys are SSH keys, also returns them in SSH form.
 fn public(text: &str) -> Result<(Vec<Public>, Vec<SshPublic>), Failure> {
     let name = crate::tell::shown::bytes(text.as_bytes());
     let is_key = text.starts_with("age1") || (ssh::is_line(text.as_bytes()) && text.contains(' '));

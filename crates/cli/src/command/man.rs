@@ -28,7 +28,7 @@ pub struct Man {
 }
 
 impl Man {
-    /// Prints pages of the command line `cli`, or writes all of them into a folder.
+    /// Prints manual pages of the command line `cli`, or writes all pages into a folder.
     pub fn print(&self, cli: &Command) -> Result<Exit, Failure> {
         let pages = pages(cli.clone());
         if let Some(folder) = &self.output {

@@ -134,8 +134,8 @@ impl ManyArgs {
         }
         let to = match output.place() {
             Some(chosen @ (Place::Given(path) | Place::Sealed(path))) => match place(path)? {
-                // With `--force`, a folder of another user is accepted if the folder exists now, but not if the folder
-                // appears later.
+                // With `--force`, a folder of another user is accepted if it exists when the command begins, but not if
+                // it appears later.
                 Many::Folder(tree) if !output.force || !path.exists() => {
                     output.refuse_planted(chosen)?;
                     let tree = Tree::for_results(tree.path().to_owned());
@@ -229,8 +229,8 @@ impl ManyArgs {
     }
 
     /// Seals or opens all objects of the source. The bits of `mask` are removed from the modes of files. `how` returns
-    /// the settings that must be the same in each run of the job. If `seal` finds results that already exist as files,
-    /// they must be sealed for `readers`.
+    /// the settings that must be the same in each run of the job. If results already exist as files when `seal` begins,
+    /// these results must be sealed for `readers`.
     pub fn all(
         &self,
         output: &OutputArgs,
@@ -331,7 +331,7 @@ impl ManyArgs {
                 Ok(None)
             }
             Some(Outcome::Failed(error)) => Err(about(error)),
-            // Another command has made the same object in the meantime.
+            // Another command made the same object while this command worked.
             Some(Outcome::There) => Err(Failure::store(&deadpan_remote::Error::exists(target))),
             _ => Err(about(Error::Lost(format!("{target}: another command is at work on the same object")))),
         }
@@ -373,7 +373,7 @@ pub fn job_key(file: Option<&Path>, kept: bool) -> Result<JobKey, Failure> {
             return JobKey::read(&text).map_err(|error| Failure::job("", error));
         }
         home.make_folder_of(path)?;
-        // Another run may have made the key file in the meantime.
+        // Another run may make the key file at the same time.
         match home::write(path, &line(&text), 0o600, false) {
             Err(failure) if !path.exists() => return Err(failure),
             _ => {}

@@ -212,7 +212,7 @@ pub struct OpenJob<'a> {
     pub results: usize,
     pub identities: Identities,
     pub judge: Judge,
-    /// The options for making long results in a store in parts. `None` if results are not made in parts.
+    /// The value is `None` if results are not made in parts. `None` if results are not made in parts.
     pub many: Option<&'a ManyArgs>,
 }
 
@@ -421,7 +421,7 @@ impl OpenJob<'_> {
         }
     }
 
-    /// Does the same as `one_of_several`, for pictures whose hidden bytes are revealed but not opened.
+    /// Does the same as `one_of_several`, for pictures whose hidden bytes are written without being opened.
     pub fn picture_of_several(&self, name: &str, failure: Failure) -> Failure {
         let hint = match failure.exit {
             _ if self.results < 2 => return failure,
@@ -434,7 +434,7 @@ impl OpenJob<'_> {
 
 fn whole(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: &Output) -> Result<Summary, Error> {
     if output.is_terminal() {
-        // No progress bar is shown, because it would mix with the text.
+        // No progress bar is shown, because the terminal already shows the text.
         let text = TextOnly::new(output.writer());
         return opened.open_stream(sealed.payload, text, &Work::default());
     }

@@ -26,7 +26,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// `whole` reports a failure of the whole command.
+    /// `whole` reports the failure if the whole command fails.
     pub fn run(self, whole: &Whole) -> u8 {
         match self {
             Self::Lab(command) => match streams::check_stdout() {

@@ -172,7 +172,7 @@ impl Run<'_> {
         for entry in tree {
             match entry {
                 FileTreeEntry::Sealed(spot) => self.one(&spot.path(), Some(spot), report),
-                // The file has the name of a sealed file, so it probably had a header once.
+                // The file has the name of a sealed file, so it probably had a header earlier.
                 FileTreeEntry::Other(spot) if is_called_sealed(&spot) => self.one(&spot.path(), Some(spot), report),
                 FileTreeEntry::Other(_) => self.tally.passed_over += 1,
                 FileTreeEntry::Failed(path, failure) => self.failed(path, failure, report),

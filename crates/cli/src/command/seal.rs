@@ -263,8 +263,8 @@ impl Seal {
         Ok(Prepared::Whole(input, output))
     }
 
-    /// Returns the address of the result if the result is made in parts, so that another run can continue after an
-    /// interruption.
+    /// If the result is written in parts, so that another run can continue after an interruption, returns the address
+    /// of the result.
     fn divided(&self, input: &Input, place: &Place) -> Result<Option<Address>, Failure> {
         let args = &self.args;
         let is_divided = args.format() == FormatArg::Deadpan
@@ -355,7 +355,7 @@ impl<'a> SealJob<'a> {
         sealing.map_err(|error| Failure::seal(&input.shown(), error))
     }
 
-    /// Seals the input. Returns the number of bytes. For a folder, also returns the notes.
+    /// Seals the input. Returns the number of bytes. For a folder, also returns the packer's notes.
     fn transform(&self, sealing: &Sealing, input: &Input, output: &Output) -> Result<Done, Failure> {
         let progress = self.args.pack.progress(input).hidden_if(input.is_terminal() || output.is_terminal());
         let add = |bytes| progress.add(bytes);

@@ -114,7 +114,7 @@ impl Plan for Sign {
                 }
             });
             report.add(source, start, &result);
-            // Without the signing key, signing fails for all other files, too, so the command ends here.
+            // If the signing key is missing, no file can be signed, so the command ends here.
             if has_no_key {
                 break;
             }

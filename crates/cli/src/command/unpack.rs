@@ -117,7 +117,7 @@ impl Unpack {
                 target.unpacker().only(selection(&args.only).filter());
             }
             if input.positioned {
-                // The search for an index changed the position in the file, so the position is set to the end of
+                // The search for an index changed the position in the file, so the code sets the position to the end of
                 // `start` again.
                 (&input.data)
                     .seek(SeekFrom::Start(start.len() as u64))

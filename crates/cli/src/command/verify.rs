@@ -18,7 +18,7 @@ use deadpan_disk::{self as disk, OpenMode};
 use deadpan_seal::sign::{SignError, SshSig};
 use deadpan_seal::{Error, Header};
 
-/// The length in bytes of the longest signature file that is read.
+/// The maximum length, in bytes, of a signature file that the program reads.
 const LONGEST: u64 = 1 << 17;
 
 /// Checks signatures: is FILE.sig a signature of FILE, and by somebody you know?
@@ -145,7 +145,7 @@ impl Verify {
     /// another name.
     fn advise(&self, source: &Source, path: &Path, failure: Failure) -> Failure {
         let file = source.path().and_then(Path::to_str).and_then(|name| name.strip_suffix(ENDING));
-        // The check for signed data is only for files, because the header of a pipe was already read.
+        // The check whether the data are signed is only for files, because the header of a pipe was already read.
         let is_signed = |path: &Path| {
             let input = disk::Input::open(path, OpenMode::default());
             input.is_ok_and(|input| Header::read(input.file).is_ok_and(|header| header.is_signed()))

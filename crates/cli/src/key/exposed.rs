@@ -11,8 +11,8 @@ use crate::tell::failure::Failure;
 const AGE: &str = "age-secret-key-";
 /// The alphabet of Bech32, the encoding of age's keys.
 const BECH32: &str = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-/// The minimum number of letters that are treated as part of a key. Fewer letters can be the rest of a file's name, as
-/// in `age-secret-key-1.txt`.
+/// The minimum number of letters that are treated as the data of a key. Fewer letters can be the rest of a file's name,
+/// as in `age-secret-key-1.txt`.
 const FEWEST: usize = 5;
 /// The minimum number of consecutive letters that look like a key, regardless of the text before them. An age key has
 /// 58 such letters.
@@ -36,7 +36,7 @@ pub fn refuse(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failu
             "treat this key as known and make a new one; name a private key by its file, and seal to its public part",
         ));
     }
-    // The base64 of a PEM file can look like a damaged key by chance, so the code checks the reliable signs first.
+    // The base64 of a PEM file can look like a damaged key by chance, so the code looks for undamaged keys first.
     let damaged =
         |(word, argument): (&String, &OsString)| looks_like_damaged_key(word) && !Path::new(argument).exists();
     if words.iter().zip(&arguments).any(damaged) {

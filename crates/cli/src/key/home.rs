@@ -23,7 +23,7 @@ use deadpan_seal::{PublicKey, Secret};
 pub use pair::{check_pair, public_of, public_path, refuse_existing, write_pair, write_public};
 pub use signing::{DEFAULT_NAME, Public, check_pair as check_signing_pair, seals, signs, verifying_of};
 
-/// The beginning of the identities of age.
+/// The beginning of age's private keys.
 const AGE: &[u8] = b"AGE-SECRET-KEY-";
 
 /// The rules for the name of a key.
@@ -220,7 +220,7 @@ pub fn text(path: &Path) -> Result<(Secret, About), Failure> {
 }
 
 fn open(path: &Path) -> Result<Input, Failure> {
-    // Keys may come from a pipe, but nobody writes to a pipe in the key folder.
+    // Keys may come from a pipe, but a pipe in the key folder has no writer.
     let is_kept = Home::find().is_ok_and(|home| path.starts_with(&home.folder));
     let mode = if is_kept { OpenMode::default() } else { OpenMode::WAITING };
     let input = held::open(path, mode).map_err(|error| Failure::path("read", path, &error))?;
@@ -261,8 +261,7 @@ fn finish(partial: Partial, path: &Path, text: &[u8], mode: u32, replace: bool) 
     partial.land(Attributes { mode, modified: None }, Replace::any_if(replace), true)
 }
 
-/// A key file that stays open while the user is asked for a passphrase, so that the program does not replace another
-/// file.
+/// A key file that stays open while the user is asked for a passphrase, so that later no other file is replaced.
 pub struct KeyFile {
     path: PathBuf,
     input: Input,

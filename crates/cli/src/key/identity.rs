@@ -1,5 +1,5 @@
-//! The keys and passphrases that may open a file. The order in which the keys are tried needs as few questions to the
-//! user as possible.
+//! The keys and passphrases that may open a file. The program tries the keys in an order that needs as few questions to
+//! the user as possible.
 
 mod locked;
 
@@ -34,7 +34,7 @@ pub struct Identities {
 
 struct Candidate {
     name: String,
-    /// The key's file. `None` for a passphrase, and for one of several keys in the same file.
+    /// The key's file. The path is `None` for a passphrase, and for a key from a file with several keys.
     path: Option<PathBuf>,
     state: CandidateState,
 }
@@ -169,7 +169,7 @@ impl Identities {
         self
     }
 
-    /// Reads files with shares of other people. Each file is sealed to one of these identities.
+    /// Reads files with shares of other people. Each file with shares is sealed to one of these identities.
     pub fn add_shares(mut self, files: &[PathBuf]) -> Result<Self, Failure> {
         for file in files {
             let shares = share_file::read(file, &mut self)?;
@@ -271,7 +271,7 @@ impl Identities {
             }
         })?;
         Ok(opened.map(|(opened, passphrase)| {
-            // The passphrase is kept, since the next file may have the same passphrase.
+            // The passphrase stays in memory, since the next file may have the same passphrase.
             self.know(passphrase);
             opened
         }))
@@ -307,8 +307,8 @@ impl Candidate {
         }
     }
 
-    /// Unlocks the keys with their passphrase. Returns no keys if they are unlocked already, or if they cannot open the
-    /// file.
+    /// Unlocks the keys with their passphrase. Returns no keys if the keys are already unlocked, or if they cannot open
+    /// the file.
     fn unlock(
         &mut self,
         stanzas: &[Stanza],

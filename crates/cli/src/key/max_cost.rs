@@ -3,7 +3,7 @@
 use crate::tell::size;
 use deadpan_seal::MaxCost;
 
-/// The limit on the cost of hashing a file's passphrase. The sender of the file chose that cost.
+/// The limit on the cost of hashing a file's passphrase. The sender of the file chose the cost of the passphrase.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct MaxCostArgs {
     /// Try a passphrase only if its hash takes at most this much memory and this many passes over it (3 if PASSES is

@@ -29,7 +29,7 @@ pub const VARIABLE: &str = "DEADPAN_PASSPHRASE";
 /// Advice if there is no terminal to ask for the passphrase.
 pub const NO_TERMINAL: &str =
     "run this on a terminal, or give it with --passphrase-file, --passphrase-fd or DEADPAN_PASSPHRASE";
-/// The number of bytes to read at once from a file that this program opened itself.
+/// The number of bytes that one read requests from a file that this program opened itself.
 const MANY: usize = 4096;
 /// How many times the user may type a passphrase.
 const TRIES: usize = 3;
@@ -44,9 +44,9 @@ pub struct PassphraseArgs {
     passphrase_fd: Option<Descriptor>,
 }
 
-/// A descriptor that was open when the program started. The descriptor is duplicated while the arguments are parsed.
-/// While the arguments are parsed, the program has not yet opened any files of its own, so the descriptor cannot be
-/// such a file.
+/// A descriptor that was open when the program started. The descriptor is duplicated while the arguments are parsed. At
+/// this time, the program has not yet opened any files of its own, so the descriptor cannot belong to one of these
+/// files.
 #[derive(Clone, Debug)]
 struct Descriptor {
     number: u32,
@@ -212,7 +212,8 @@ impl Passphrases {
     }
 
     /// Returns a new passphrase for `what`, which the user types twice. Several files that are sealed together get the
-    /// same passphrase, so the user is asked once. `without` is advice for a user who does not want a passphrase.
+    /// same passphrase, which the user types for the first file. `without` is advice for a user who does not want a
+    /// passphrase.
     pub fn new_one(&self, what: &str, without: &str) -> Result<Passphrase, Failure> {
         if let Some(known) = self.given()?.or(self.typed.get()) {
             return if known.as_bytes().is_empty() { Err(empty(without)) } else { Ok(known.clone()) };
@@ -244,7 +245,8 @@ impl Passphrases {
         if let Some(given) = self.given()? {
             return if given.as_bytes().is_empty() { Err(empty(without)) } else { Ok(Some(given.clone())) };
         }
-        // If standard error is not a terminal, another program started this program, and no user waits for a question.
+        // If standard error is not a terminal, another program probably started this program, and no user waits for a
+        // question.
         let Some(terminal) = Terminal::find().filter(|_| std::io::stderr().is_terminal()) else { return Ok(None) };
         let typed = twice(&terminal, &format!("passphrase for {what} (empty for none)"))?;
         Ok((!typed.as_bytes().is_empty()).then_some(typed))

@@ -17,8 +17,8 @@ use deadpan_seal::{Passphrase, Secret};
 /// The longest passphrase, in bytes. A line beyond this limit is probably not a passphrase, but a file that was given
 /// by mistake.
 pub const LONGEST: usize = 4096;
-/// The maximum number of times that the program stops itself at a question to wait for the foreground. The number of
-/// stops needs a limit, because a stop has no effect if no process could continue the program.
+/// The maximum number of times that a program in the background stops itself before it asks a question. The number of
+/// stops needs a limit, because a stop has no effect if no other process can continue the program.
 const STOPS: usize = 100;
 
 /// The terminal of the process, even if the standard streams are redirected.
@@ -77,19 +77,19 @@ impl Terminal {
             if tcgetpgrp(&*self.0).map_or(true, |foreground| foreground == getpgrp()) {
                 return;
             }
-            // The call returns when the program continues, or at once if no process could continue the program.
+            // The call returns when the program continues, or immediately if no other process can continue the program.
             let _ = kill_process_group(getpgrp(), Signal::TTIN);
         }
     }
 
-    /// Sets whether the answer is shown, drops input that was typed before the question, and writes the question.
+    /// Switches the echo on or off, drops input that was typed before the question, and writes the question.
     fn begin(&self, silent: &Termios, question: &str) -> std::io::Result<()> {
         tcsetattr(&*self.0, OptionalActions::Flush, silent)?;
         (&*self.0).write_all(question.as_bytes())
     }
 
     /// Reads a line; returns `None` if the input ends before the first byte. Also returns whether the input has ended,
-    /// for example after Ctrl-D. If `again` is set in the meantime, drops the bytes that were read before.
+    /// for example after Ctrl-D. If `again` is set while the line is read, drops the bytes that were already read.
     fn line(&self, again: &AtomicBool) -> std::io::Result<(Option<Passphrase>, bool)> {
         let mut line = Secret::zeroed(LONGEST);
         let mut length = 0;

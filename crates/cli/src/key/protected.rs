@@ -9,7 +9,8 @@ use crate::tell::shown::shown;
 use deadpan_seal::PrivateKey;
 use deadpan_seal::key::{Found, KeyError, ProtectedKey};
 
-/// Decrypts a protected key for sealing. Warns if the public part beside the file belongs to another key.
+/// Asks for the passphrase of a protected sealing key, and decrypts the key. Warns if the public part beside the file
+/// belongs to another key.
 pub fn unlock(path: &Path, locked: &ProtectedKey, passphrases: &Passphrases) -> Result<PrivateKey, Failure> {
     match unlock_any(path, locked, passphrases)? {
         Found::Private(key) => Ok(key),
@@ -18,8 +19,8 @@ pub fn unlock(path: &Path, locked: &ProtectedKey, passphrases: &Passphrases) -> 
     }
 }
 
-/// Decrypts a protected key for sealing or for signing. Warns if the public part beside the file belongs to another
-/// key.
+/// Asks for the passphrase of any protected key, and decrypts the key. Warns if the public part beside the file belongs
+/// to another key.
 pub fn unlock_any(path: &Path, locked: &ProtectedKey, passphrases: &Passphrases) -> Result<Found, Failure> {
     let name = &shown(path);
     let key = passphrases.unlock(name, |passphrase| match locked.unlock_any(passphrase) {

@@ -68,7 +68,6 @@ pub struct Recipients {
     pub keys: Vec<PublicKey>,
     /// The name of the default key, if it is used because no recipient was named.
     pub default_key: Option<String>,
-    /// The passphrase, if the file is sealed to a passphrase.
     pub passphrase: Option<deadpan_seal::Passphrase>,
     /// How many of the keys are needed together to open the file: 1, or the number that `--any` sets.
     pub needed: usize,
@@ -85,8 +84,8 @@ impl Recipients {
     }
 
     /// Writes a note to a user at a terminal if none of the recipients is one of the user's own keys. There is no note
-    /// if a key of the user is unknown because its passphrase was not given, or if a recipient belongs to a plugin.
-    /// Such a recipient may be the user's own key.
+    /// if a key of the user is unknown because its passphrase was not given, or if a recipient belongs to a plugin. A
+    /// recipient of a plugin may be the user's own key.
     pub fn tell_if_others(&self, home: &Home) -> Result<(), Failure> {
         if self.passphrase.is_some() || !self.others.is_empty() || !std::io::stderr().is_terminal() {
             return Ok(());
@@ -111,7 +110,7 @@ pub fn only_in_age(name: &str) -> Failure {
 }
 
 impl NamedRecipients {
-    /// Finds the keys of these recipients, and all keys in these files.
+    /// Finds the keys of the given recipients, and all keys in the given files.
     pub fn named(recipients: &[String], files: &[PathBuf], home: &Home) -> Result<Self, Failure> {
         let mut found = Vec::new();
         for recipient in recipients {
@@ -179,13 +178,13 @@ struct Sorted {
 }
 
 impl RecipientArgs {
-    /// Returns the arguments that name only these recipients.
+    /// Returns the arguments for sealing only to the given recipients.
     pub fn for_recipients(recipients: Vec<String>, mode: Option<ModeArg>, source: PassphraseArgs) -> Self {
         Self { recipients, recipients_file: Vec::new(), any: None, passphrase: false, mode, source }
     }
 
-    /// Sets `--passphrase` if the arguments contain a passphrase. The exception is `--remove-source` with named
-    /// recipients: in this case, the passphrase may belong to one of the user's own keys.
+    /// Sets `--passphrase` if the arguments contain a passphrase. With `--remove-source` and named recipients, does not
+    /// set the option, because the passphrase may belong to one of the user's own keys.
     pub fn imply_passphrase(&mut self, remove_source: bool) {
         self.passphrase |= self.source.is_given() && (!remove_source || self.names_nobody());
     }
@@ -214,7 +213,7 @@ impl RecipientArgs {
         self.any.is_some()
     }
 
-    /// Changes the advice about a missing file whose name follows `-p`: the name is probably a passphrase.
+    /// If no file has the name that follows `-p`, changes the advice, because the name is probably a passphrase.
     pub fn advise(&self, source: &Source, failure: Failure) -> Failure {
         let words: Vec<_> = invocation::arguments();
         let is_value = |pair: &[OsString]| {
@@ -230,7 +229,7 @@ impl RecipientArgs {
     }
 
     /// Returns the options with which `rewrap` seals files to these recipients. Each option follows a space. If no
-    /// recipient is named, `default_key` is the recipient.
+    /// recipient is named, the key `default_key` is the recipient.
     pub fn as_of_rewrap(&self, default_key: Option<&str>) -> String {
         let files = self.recipients_file.iter().map(shown);
         let named = self.recipients.iter().map(|name| bytes(name.as_bytes())).chain(files);
@@ -321,8 +320,8 @@ impl RecipientArgs {
         Ok(Recipients { sealing, keys, default_key, passphrase, needed, ssh: first_ssh, others })
     }
 
-    /// Refuses a recipient of a plugin if all recipients must have one mode: only the plugin knows the mode of its
-    /// recipient.
+    /// If all recipients must have the same mode, refuses a recipient of a plugin, because only the plugin can
+    /// determine its mode.
     fn refuse_mode_of(&self, name: &str) -> Result<(), Failure> {
         match self.mode {
             None | Some(ModeArg::Ecc) => Ok(()),
@@ -407,7 +406,7 @@ fn named(text: &str, home: &Home) -> Result<Vec<(String, Part)>, Failure> {
     Err(Failure::usage(message, hint))
 }
 
-/// Returns all public keys in a file, and the public parts of the private keys in it.
+/// Returns all public keys in a file, and the public parts of all private keys in the file.
 fn in_file(path: &Path) -> Result<Vec<(String, Part)>, Failure> {
     let name = shown(path);
     let mut keys = Vec::new();
@@ -443,7 +442,8 @@ fn in_file(path: &Path) -> Result<Vec<(String, Part)>, Failure> {
                 Found::Public(key) => Part::Known(key),
                 Found::Ssh(key) => Part::Ssh(key),
                 Found::Private(key) => Part::Known(key.public().clone()),
-                // The file beside the private keys holds only one public part, which can belong to any of the keys.
+                // Only one public part is stored beside a file with private keys, and it can belong to any of these
+                // keys.
                 Found::Protected(key) if count > 1 => return Err(one_of_several(&name, count, &key)),
                 Found::Protected(_) => part_of(path)?,
                 Found::OpenSsh(file) => Part::Ssh(file.public().clone()),
@@ -471,7 +471,7 @@ fn part_of(path: &Path) -> Result<Part, Failure> {
 }
 
 /// Returns the public part of a private key file. If reading the public part needs the passphrase, asks the user for
-/// it. Then writes the public part beside the key, so that the user types the passphrase only once.
+/// the passphrase. Then writes the public part beside the key, so that the user types the passphrase only once.
 pub fn public_of(path: &Path, passphrases: &Passphrases) -> Result<PublicKey, Failure> {
     if let Some(public) = home::public_of(path)? {
         return Ok(public);
@@ -553,7 +553,7 @@ fn own(
     let passphrase = passphrases.new_if_wanted(&format!("your new key {}", shown(&path)), without)?;
     let key = match make(home, &path, kem, passphrase.as_ref()) {
         Ok(key) => key,
-        // Another run of the program may have made the key in the meantime.
+        // Another run of the program may make the key at the same time.
         Err(failure) => {
             let own = find()?.ok_or(failure)?;
             let public = public_of(&own.path, passphrases)?;

@@ -59,7 +59,7 @@ fn doubled(name: &str, share: &Share, first: &str) -> Failure {
 }
 
 impl Chosen {
-    /// After the file was opened, writes notes about the shares that could not be used.
+    /// Writes notes about the shares that could not be used, after the file was opened.
     pub fn note(&self, opened: Opened) -> Opened {
         self.left_out.iter().for_each(|failure| say(&format!("note: left out {}", failure.message)));
         opened
@@ -76,7 +76,7 @@ impl Chosen {
     }
 }
 
-/// Reads a file with shares. The file is sealed to one of the identities.
+/// Reads a file with shares. The file with the shares is sealed to one of the identities.
 pub fn read(path: &Path, identities: &mut Identities) -> Result<Vec<Share>, Failure> {
     let name = shown(path);
     let input = Input::open(&Source::File(path.to_owned()))?.file_only("name a file from: deadpan share open")?;

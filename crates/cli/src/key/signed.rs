@@ -52,8 +52,8 @@ impl SigningArgs {
         !self.sign.is_empty()
     }
 
-    /// Refuses `--sign KEY` in place of `--sign=KEY`, because KEY would then be an input that is sealed and sent to the
-    /// recipients.
+    /// Refuses `--sign KEY` in place of `--sign=KEY`, because in the first form KEY is an input that is sealed and sent
+    /// to the recipients.
     pub fn refuse_key_as_file(&self, sources: &[Source]) -> Result<(), Failure> {
         for path in files_after("--sign", sources) {
             let name = shown(path);
@@ -85,8 +85,8 @@ impl SigningArgs {
     }
 }
 
-/// Returns the files that are named directly after an option. Such a file name may have been meant as the value of the
-/// option.
+/// Returns the files that are named directly after an option. The user may have meant such a file name as the value of
+/// the option.
 fn files_after<'a>(option: &str, sources: &'a [Source]) -> Vec<&'a Path> {
     let words: Vec<_> = invocation::arguments();
     let is_after = |path: &Path| words.windows(2).any(|pair| pair[0] == *option && pair[1] == *path);
@@ -107,8 +107,8 @@ pub struct SignerArgs {
 }
 
 impl SignerArgs {
-    /// Refuses `--require-signature WHO` in place of `--require-signature=WHO`, if there is no file WHO. Otherwise, a
-    /// signature of anybody whom the user knows would be enough to open the other files.
+    /// Refuses `--require-signature WHO` in place of `--require-signature=WHO`, unless WHO is an existing file.
+    /// Otherwise, WHO is an input, and a signature of any known person is enough for the other files.
     pub fn refuse_who_as_file(&self, sources: &[Source]) -> Result<(), Failure> {
         let mut files = files_after("--require-signature", sources).into_iter();
         let Some(path) = files.find(|path| !path.exists()) else { return Ok(()) };
@@ -148,7 +148,7 @@ pub struct Verdict {
     pub notes: Vec<String>,
     /// A text about the recipients that the file was signed for.
     audience: Option<String>,
-    /// The data's name, which the signature covers.
+    /// The name of the data, if the signature covers this name.
     signed_as: Option<String>,
     /// A text that states whether the data were compared with the signed data. Only commands that do not always compare
     /// the data use this text.
@@ -177,7 +177,7 @@ impl Verdict {
 }
 
 impl Judge {
-    /// Returns a `Judge` that refuses no file.
+    /// Returns a `Judge` that accepts every file, with or without a signature.
     pub fn lenient() -> Self {
         Self { file: None, signers: OnceCell::new(), is_required: false, wanted: None }
     }
@@ -282,14 +282,14 @@ impl Judge {
 }
 
 /// Returns a note if the signed name differs from `own`, the output's name that follows from the name of the sealed
-/// file. In this case, the file was renamed, or somebody exchanged the names of two signed files.
+/// file. If the names differ, the file was renamed, or somebody exchanged the names of two signed files.
 pub fn misnamed(name: &str, opened: &Opened, own: &OsStr) -> Option<String> {
     let signed = opened.metadata().name.as_deref().filter(|_| opened.is_signed())?;
     let differs = signed != own.as_bytes();
     differs.then(|| format!("{name}: it was signed as {}, and is now called {}", bytes(signed), bytes(own.as_bytes())))
 }
 
-/// Returns the name of the audience for JSON, and the number of recipients.
+/// Returns a word for JSON that shows for whom the file was signed, and the number of recipients.
 fn audience(signatures: &Signatures) -> (&'static str, Option<usize>) {
     match signatures.audience() {
         Audience::Opener { recipients } => ("opener", Some(recipients)),

@@ -17,7 +17,7 @@ use deadpan_disk::{Input, OpenMode};
 use deadpan_seal::key::{self, Found, KeyError};
 use deadpan_seal::sign::{Agent, Allowed, Signer, VerifyingKey};
 
-/// The beginning of a fingerprint in the form of OpenSSH.
+/// The prefix of a fingerprint in the form of OpenSSH.
 const SSH_FINGERPRINT: &str = "SHA256:";
 /// The maximum number of bytes that are read from an `allowed_signers` file. Longer files are refused.
 const LONGEST: u64 = (1 << 20) + 1;
@@ -112,8 +112,8 @@ impl Signers {
     pub fn is_by(&self, wanted: &Wanted, key: &VerifyingKey, namespace: &str, time: i64) -> bool {
         match (&self.allowed, &wanted.principal) {
             (Some(allowed), Some(principal)) => allowed.permits(principal, key, namespace, time),
-            // The user chose a key by its fingerprint or by a file. The lines of the `allowed_signers` file also limit
-            // a key that was chosen like this.
+            // The user chose a key by its fingerprint or by a file. The `allowed_signers` file also limits the use of a
+            // key that was chosen by its fingerprint or by a file.
             (Some(allowed), None) => wanted.keys.contains(key) && !allowed.principals(key, namespace, time).is_empty(),
             (None, _) => wanted.keys.contains(key),
         }
@@ -170,7 +170,7 @@ impl Signers {
 }
 
 impl Wanted {
-    /// Whether this key is one of the person's keys, at any time and for any purpose.
+    /// Whether this key is one of the person's keys, regardless of limits on times and purposes.
     pub fn has(&self, key: &VerifyingKey) -> bool {
         self.keys.contains(key)
     }

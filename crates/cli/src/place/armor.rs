@@ -176,7 +176,7 @@ impl<R: Read> Unarmored<R> {
 
 impl<R: Read> Read for Unarmored<R> {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
-        // The decoder's own error gives no reason, so the message says that the body is not base64.
+        // The decoder's own error gives no reason, so the message only states that the body is not base64.
         self.0.read(target).map_err(|error| match error.get_ref() {
             Some(inner) if inner.is::<deadpan_base64::Error>() => {
                 damaged("the armor is damaged: it is not base64", ANOTHER_COPY)

@@ -1,8 +1,8 @@
 //! The inputs and the outputs of one run, recorded so that no result replaces another file of the run.
 //!
 //! Two inputs can have the same output, such as `a/x` and `b/x` with `-o out`. The output of one input can also be
-//! another input, such as `y` and `y.dpn`. If an output is another input or another result of the run, the output is
-//! refused, even with `--force`. `cp` does the same.
+//! another input, such as `y` and `y.dpn`. If the output of an input is also another input or another result of the
+//! run, the run fails, even with `--force`. `cp` does the same.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ struct Claim {
 #[derive(PartialEq, Eq)]
 enum Id {
     File(FileId),
-    /// The address of an object in a store. It is not checked whether the store has this object.
+    /// The address of an object in a store. The program does not check whether the store has this object.
     Object(PathBuf),
 }
 
@@ -95,9 +95,9 @@ impl Claims {
         }
     }
 
-    /// Refuses a folder as the output of `source`, like [`check`](Self::check). With `replace`, files in an existing
-    /// folder can be replaced. With `replace`, the folder is still refused if another input or an output of this run is
-    /// in the folder.
+    /// Refuses a folder as the output of `source`, like [`check`](Self::check). With `replace`, the command may replace
+    /// files in an existing folder. Even with `replace`, the folder is refused if another input or an output of this
+    /// run is in the folder.
     pub fn check_folder(&self, place: &Place, source: &Source, replace: bool) -> Result<(), Failure> {
         self.check(place, source)?;
         let Some(folder) = place.path().filter(|_| replace).and_then(Claim::at) else { return Ok(()) };

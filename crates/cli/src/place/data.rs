@@ -23,8 +23,8 @@ pub struct Reading {
 
 struct Position {
     at: u64,
-    /// Reads the object in order and ahead of the position. `None` after a seek, since reads at arbitrary positions
-    /// gain nothing from data that were read ahead.
+    /// Reads the object in order and ahead of the position. The reader is `None` after a seek, since reading ahead does
+    /// not help reads at arbitrary positions.
     reader: Option<ObjectReader>,
 }
 

@@ -1,8 +1,8 @@
 //! The folders of this command's files. Each folder is opened once.
 //!
-//! A command waits for a passphrase, or for the data of a pipe. During the wait, another program may exchange a folder,
-//! so that a path leads to another file or folder. The folders of inputs and outputs are therefore opened before the
-//! wait. If the same path is used later, the program uses the open folder.
+//! A command may have to wait for a passphrase, or for the data of a pipe. During the wait, another program may
+//! exchange a folder, so that a path leads to another file or folder. The folders of inputs and outputs are therefore
+//! opened before the wait. If the same path is used later, the program uses the open folder.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -30,13 +30,13 @@ static INPUTS: Mutex<BTreeMap<PathBuf, NamedInput>> = Mutex::new(BTreeMap::new()
 /// The kind of an input when the command began.
 enum NamedInput {
     Folder(FileId),
-    /// A link: the file that it leads to, and the folder and the name of that file if they are known.
+    /// A link: the file that the link leads to, and the folder and the name of that file if they are known.
     Link(FileId, Option<(FileId, OsString)>),
     /// Something else.
     File(FileId),
 }
 
-/// The folder that a path led to when it was first used.
+/// The folder that a path led to when the path was first used.
 #[derive(Clone)]
 enum Held {
     There(Way),
@@ -46,8 +46,8 @@ enum Held {
     Missing(Way, PathBuf),
 }
 
-/// Returns a `Way` to the folder that this path led to when the path was first used. If the path is used for the first
-/// time, starts from the nearest open folder above it.
+/// Returns a `Way` to the folder that this path led to when the path was first used. At the first use of a path, begins
+/// at the nearest folder above it that is already open.
 pub fn way(path: &Path) -> io::Result<Way> {
     let path = trimmed(path);
     match held(&path) {
@@ -103,12 +103,12 @@ fn owner_of(above: &Folder) -> io::Result<Option<About>> {
     Ok(Some(above.about()?).filter(|about| is_root() && about.owner != 0))
 }
 
-/// Returns a link or folder in the path of a folder, if another user may have planted it. If the folder is missing,
+/// Returns a link or folder that another user may have planted in the path of a folder. If the folder is missing,
 /// checks the path of the nearest existing folder above it.
 pub fn planted(path: &Path) -> Option<Planted> {
     hold_folder(&trimmed(path));
     let way = match held(&trimmed(path)) {
-        // The missing folder may have appeared in the meantime.
+        // The missing folder may exist now.
         Some(Held::Missing(above, rest)) => Some(above.clone().descend(&rest).unwrap_or(above)),
         _ => way(path).ok(),
     };
@@ -116,7 +116,7 @@ pub fn planted(path: &Path) -> Option<Planted> {
 }
 
 /// Opens the file at this path. The file is looked up in the folder that the path led to when the path was first used.
-/// Fails if the path is an input that was later replaced by a link, by another folder or by another link.
+/// Fails if the path is an input that another program has replaced by a link, a folder or a different link.
 pub fn open(path: &Path, mode: OpenMode) -> io::Result<Input> {
     let input = Input::open_by(path, mode, way)?;
     // An editor may have put a new file in the place of the named file. A file with several hard links may be an older
@@ -189,8 +189,8 @@ fn above(path: &Path) -> Option<(Way, PathBuf)> {
     })
 }
 
-/// Whether another folder may stay open. A quarter of the number of files that the system allows the program to open is
-/// for folders, and the rest is for other purposes.
+/// Whether another folder may stay open. A quarter of the files that the system allows the program to open may be
+/// folders, and the rest is for other purposes.
 fn has_room() -> bool {
     static ROOM: OnceLock<usize> = OnceLock::new();
     let room = *ROOM.get_or_init(|| {

@@ -49,7 +49,6 @@ fn sealed_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
 }
 
-/// Whether a file has the name of a sealed file.
 pub fn is_called_sealed(spot: &Spot) -> bool {
     let is_file = || spot.folder.look(&spot.name).is_ok_and(|found| found.is_some_and(|about| about.is_file()));
     ENDINGS.iter().any(|ending| spot.name.as_bytes().ends_with(ending.as_bytes())) && is_file()
@@ -182,7 +181,8 @@ impl Input {
             recover::settle(path, real, &file, &about)?;
         }
         // Standard input can be a file that was already read in part, so standard input is always read as a stream. A
-        // file of length 0 can be a file in /proc. The system makes the contents of such a file when the file is read.
+        // file of length 0 can be a file in /proc. The system makes the contents of a file in /proc when the file is
+        // read.
         let positioned = about.is_file() && about.length > 0 && *source != Source::Stdin;
         Ok(Self { source: source.clone(), data: Data::File(file), about: Some(about), found, positioned })
     }
@@ -236,7 +236,7 @@ impl Input {
     }
 
     /// Returns a reader of the data. A file is read up to the length that it had when it was opened. If the file
-    /// becomes shorter in the meantime, reading fails.
+    /// becomes shorter after it was opened, reading fails.
     pub fn reader(&self) -> Reader<'_> {
         Reader { data: &self.data, left: self.length().filter(|_| self.positioned) }
     }

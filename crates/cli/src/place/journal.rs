@@ -23,7 +23,7 @@ const SUFFIX: &[u8] = b".deadpan-rewrap";
 const LONGEST_STEM: usize = 200;
 
 /// Returns the name of the record of a file. If the file's name is long, the record's name contains the beginning and a
-/// hash of the whole name.
+/// hash of the file's name.
 pub fn name(file: &OsStr) -> OsString {
     let stem = file.as_bytes();
     if stem.len() <= LONGEST_STEM {
@@ -80,8 +80,8 @@ pub fn overwrite(target: &LockedFile, old: Vec<u8>, new: Vec<u8>) -> Result<(), 
     })
 }
 
-/// Makes the empty record. If a record of this file already exists, [`recover`] has already processed the record. A
-/// record of another file may still be needed.
+/// Makes the empty record. If a record of this file already exists, [`recover`] no longer needs it. A record of another
+/// file stays, because that file may still need the record.
 fn create(target: &LockedFile, name: &OsStr) -> Result<File, Failure> {
     let folder = &target.real.folder;
     let path = folder.path_of(name);

@@ -52,7 +52,7 @@ impl LockedFile {
             Ok(Locked::Yes) => {}
             Err(error) => return Err(self.failed("lock", &error)),
         }
-        // Another run that had the lock before may have replaced this file by another file.
+        // Another run may have replaced this file by another file before this run got the lock.
         if self.real.folder.has(&self.real.name, &self.file) { Ok(()) } else { Err(replaced(&self.path)) }
     }
 

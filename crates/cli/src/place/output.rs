@@ -75,8 +75,8 @@ impl OutputArgs {
         }
     }
 
-    /// Returns the place for a file. If `-o` is a folder, the file is made in that folder, with the name that it would
-    /// have without `-o`.
+    /// Returns the place for a file. If `-o` is a folder, the file is made in that folder, and has the same name as
+    /// without `-o`.
     pub fn file(&self, usual: impl FnOnce() -> Result<Place, Failure>) -> Result<Place, Failure> {
         match &self.output {
             None => {
@@ -103,7 +103,7 @@ impl OutputArgs {
     }
 
     /// Opens the folder of an input's result, and the folder into which the input may be unpacked, if the names of
-    /// these folders are known. A folder that is missing now is treated as missing for the whole command, except if the
+    /// these folders are known. If a folder is missing now, the whole command treats the folder as missing, unless the
     /// command itself makes the folder.
     pub fn hold_result(&self, usual: impl FnOnce() -> Result<Place, Failure>) {
         self.file(usual).iter().for_each(Self::hold_place);
@@ -158,8 +158,8 @@ impl OutputArgs {
         self.output.as_ref() == Some(place)
     }
 
-    /// If `--force` was given, changes the advice: `--force` does not replace a file or folder of another user that
-    /// appeared after the command began.
+    /// If `--force` was given, changes the advice to this: `--force` does not replace a file or folder of another user
+    /// that appeared after the command began.
     fn appeared(&self, mut failure: Failure) -> Failure {
         if self.force {
             failure.hint = Some(planted::APPEARED.into());
@@ -219,8 +219,8 @@ impl OutputArgs {
     }
 
     /// Returns the place for a folder. If there are several `results`, or if `-o` ends with a slash, the new folder is
-    /// made inside `-o`. Otherwise `-o` names the new folder itself, so that a second run with the same `-o` does not
-    /// put its result into the result of the first run.
+    /// made inside `-o`. In all other cases, `-o` is the path of the new folder, so that a second run with the same
+    /// `-o` does not put its result into the result of the first run.
     pub fn folder(&self, results: usize, usual: impl FnOnce() -> Result<Place, Failure>) -> Result<Place, Failure> {
         if let Some(place) = self.output.as_ref().filter(|place| place.path().is_some_and(remote::is_address)) {
             let message = format!("{} is no place for a folder: what is unpacked lies on this machine", place.shown());
@@ -432,8 +432,8 @@ impl Output {
         self.file().is_some_and(File::is_terminal)
     }
 
-    /// Sets the attributes of a file and gives it its name. With `sync`, the data are on the disk before this function
-    /// returns.
+    /// Sets the attributes of a file, and gives the file its name. With `sync`, the data are on the disk before this
+    /// function returns.
     pub fn land(self, attributes: Attributes, sync: bool) -> Result<Place, Failure> {
         match self {
             Self::Partial { partial, place, replace } => {

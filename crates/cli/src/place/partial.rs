@@ -22,8 +22,8 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// Makes a file that gets the name `target` later. Until the mode of the file is set, only its owner can read the
-    /// file. Refuses a folder that another user may have planted.
+    /// Makes a file that gets the name `target` when it is complete. Until the mode of the file is set, only its owner
+    /// can read the file. Refuses a folder that another user may have planted.
     pub fn create(target: &Path) -> Result<Self, Failure> {
         refuse_object(target)?;
         let way = held::way(folder_of(target)).map_err(Error::of_folder);
@@ -31,13 +31,13 @@ impl Partial {
         Self::create_in(&folder, target)
     }
 
-    /// Makes a file in an open folder. The file gets the name `target` later.
+    /// Makes a file in an open folder. The file gets the name `target` when it is complete.
     pub fn create_in(folder: &Folder, target: &Path) -> Result<Self, Failure> {
         let name = target.file_name().ok_or(Error::NoName);
         Self::with_draft(target, name.and_then(|name| Draft::create_in(folder, name)))
     }
 
-    /// Makes a file that later gets the name in `spot`. `target` is its path in messages.
+    /// Makes a file that gets the name in `spot` when it is complete. `target` is its path in messages.
     pub fn create_at(spot: &Spot, target: &Path) -> Result<Self, Failure> {
         Self::with_draft(target, Draft::create_in(&spot.folder, &spot.name))
     }
@@ -81,8 +81,8 @@ impl Partial {
     }
 }
 
-/// Gives each file the name from its path. If one of the files fails, no file gets its name. All paths must be in the
-/// folder that contains the files.
+/// Gives each file the name from its path. If one of the files cannot get its name, no file gets its name. All paths
+/// must be in the folder that contains the files.
 pub fn land_all(
     files: Vec<(Partial, PathBuf)>,
     attributes: Attributes,
@@ -113,7 +113,7 @@ pub struct PartialFolder {
 }
 
 impl PartialFolder {
-    /// The new folder gets the name `target` later.
+    /// The new folder gets the name `target` when it is complete.
     pub fn create_in(folder: &Folder, target: &Path) -> Result<Self, Failure> {
         let name = target.file_name().ok_or(Error::NoName);
         Self::with_draft(target, name.and_then(|name| DraftFolder::create_in(folder, name)))
@@ -223,7 +223,7 @@ pub fn is_a_folder(target: &Path) -> Failure {
     Failure::usage(format!("{} is a folder", shown(target)), "choose another name with -o")
 }
 
-/// Returns the error for an output file whose name belongs to something else, such as a pipe.
+/// Returns the error for an output whose name belongs to something else than a file, such as a pipe.
 pub fn is_no_file(target: &Path) -> Failure {
     Failure::usage(format!("{} is not a file", shown(target)), "choose another name with -o")
 }

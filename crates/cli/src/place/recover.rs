@@ -1,10 +1,10 @@
 //! Repairs a file if a change of its recipients was interrupted while the header was written.
 //!
-//! Each command that opens a file looks for the record beside the file. The record is used only if three conditions are
-//! met. First, the record was written by a user who may change the file. Second, the record names the inode, the length
-//! and the payload of the file. Third, each byte of the file's header is equal to the byte at the same offset in the
-//! old header or in the new header. So a planted, copied or outdated record does not change a healthy file. The header
-//! of a healthy file is exactly the old header, exactly the new header, or an unrelated header.
+//! Each command that opens a file looks for a record of an interrupted change beside the file. The record is used only
+//! if three conditions are met. First, the record was written by a user who may change the file. Second, the inode
+//! number, the length and the payload of the file match the record. Third, each byte of the file's header is equal to
+//! the byte at the same offset in the old header or in the new header. So a planted, copied or outdated record does not
+//! change a healthy file. A healthy file has exactly the old header, exactly the new header, or an unrelated header.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -45,7 +45,7 @@ pub fn settle(path: &Path, real: &Spot, file: &File, about: &About) -> Result<()
     settled
 }
 
-/// Like [`settle`], for a caller that holds the lock on the file.
+/// Does the same as [`settle`], for a caller that holds the lock on the file.
 pub fn settle_target(target: &LockedFile) -> Result<(), Failure> {
     settle_locked(&target.path, &target.real, &target.file, &target.about)
 }
@@ -162,8 +162,7 @@ impl Record {
     }
 }
 
-/// Whether an existing record with the name of a new record can be removed, because no file needs the existing record
-/// any more.
+/// Whether a new record may replace the existing record with the same name, because no file needs the existing record.
 pub fn is_stale(target: &LockedFile, name: &OsStr) -> bool {
     match Record::read(&target.real.folder, name, &target.about) {
         Some(Record::Incomplete) => true,

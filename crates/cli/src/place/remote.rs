@@ -18,7 +18,7 @@ use deadpan_remote::{Address, Canceller, Error, Scheme, Store};
 /// without end.
 const NAMES: usize = 256 << 20;
 /// The memory that a name takes in addition to its bytes: its entry in a list that doubles when it is full, and the
-/// overhead of the allocator.
+/// allocator's overhead.
 const BESIDE: usize = 64;
 
 /// Returns the address, if the path is an address.
@@ -76,7 +76,6 @@ pub fn store(address: &Address) -> Result<Store, Failure> {
     Ok(store)
 }
 
-/// Refuses to replace an existing object if `forced` is false.
 pub fn refuse_existing(address: &Address, forced: bool) -> Result<(), Failure> {
     if !forced && store(address)?.has(address).map_err(|error| Failure::store(&error))? {
         Err(Failure::store(&Error::exists(address)))

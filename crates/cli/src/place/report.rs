@@ -43,7 +43,7 @@ pub struct Report {
     talks: bool,
     worst: Exit,
     broken: bool,
-    /// Whether a hint is printed only if it differs from the hint before.
+    /// Whether a hint is printed only if it differs from the previous hint.
     hints_once: bool,
     hint: Option<String>,
 }
@@ -64,7 +64,7 @@ impl Report {
         }
     }
 
-    /// Sends JSON to standard error if `aside` is set, because data go to standard output.
+    /// If `aside` is set, sends JSON to standard error, because data then go to standard output.
     pub fn aside(mut self, aside: bool) -> Self {
         self.aside = aside;
         self
@@ -76,8 +76,8 @@ impl Report {
         self
     }
 
-    /// Does not print a hint that equals the hint before it, since a report on thousands of objects would repeat the
-    /// same hint.
+    /// Does not print a hint that equals the previous hint, since a report on thousands of objects can repeat the same
+    /// hint.
     pub fn hinting_once(mut self) -> Self {
         self.hints_once = true;
         self
@@ -123,7 +123,7 @@ impl Report {
                 say_json(&object);
             } else if let Err(mut failure) = print_json(&object) {
                 self.count(failure.exit, failure.quiet);
-                // If the report cannot be printed, the failure names the place of the result.
+                // If the report cannot be printed, the failure contains the place of the result.
                 let made = result.as_ref().ok().filter(|done| done.output.is_some());
                 failure.notes.extend(made.map(|done| format!("done all the same: {}", line(self.command, what, done))));
                 failure.say();

@@ -20,7 +20,7 @@ use deadpan_disk::{self as disk, About, Exchanged};
 use deadpan_remote::Address;
 use deadpan_seal::{Error, Fault, key::KeyError};
 
-/// The exit code of the program. A command for several files returns the highest of their exit codes.
+/// The exit code of the program. A command for several files returns the highest exit code of these files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     #[default]

@@ -17,9 +17,9 @@ pub fn descriptor(number: u32) -> io::Result<OwnedFd> {
     let number = RawFd::try_from(number).map_err(|_| io::Error::from(io::ErrorKind::NotFound))?;
     // SAFETY: a borrowed descriptor must not be -1 and must stay open while it is borrowed. A number that was converted
     // from a `u32` is not -1. The borrow ends with the last use of `given` below. The caller is the parser of the
-    // command line. The program opens no file before the parser runs, and no other thread runs during it, so nothing
-    // closes the descriptor during the borrow. If `number` was never open, the system call fails and nothing is read or
-    // written.
+    // command line. The program opens no file before the parser runs, and no other thread runs at the same time as the
+    // parser, so nothing closes the descriptor during the borrow. If `number` was never open, the system call fails and
+    // nothing is read or written.
     let given = unsafe { BorrowedFd::borrow_raw(number) };
     let own = rustix::io::fcntl_dupfd_cloexec(given, 3)?;
     // Plugins are other programs, and must not get access to a descriptor with a passphrase.
@@ -58,8 +58,8 @@ pub fn was_closed(number: u8) -> bool {
     CLOSED.load(Ordering::Relaxed) >> number & 1 == 1
 }
 
-/// Makes the allocator return freed memory of a mebibyte or more to the system. Otherwise each thread that processed a
-/// long object may keep some of this memory.
+/// Makes the allocator return freed memory of a mebibyte or more to the system. Without this setting, each thread that
+/// processed a long object may keep some of this memory.
 pub fn give_back_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

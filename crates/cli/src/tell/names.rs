@@ -11,8 +11,7 @@ use deadpan_pack::is_plain;
 /// terminal would obey, or that hide or change other characters, since people also read the lines on terminals.
 pub fn json_text(value: &Value) -> String {
     let text = value.to_string();
-    // Only the values of strings can contain such characters: the keys of this program and the rest of the JSON text
-    // have none.
+    // Field names and the rest of the JSON text never contain these characters, so only strings need escapes.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || text.chars().all(is_plain) {
         return text;
     }
@@ -52,7 +51,7 @@ pub fn put_names(object: &mut Map<String, Value>, key: &str, names: &[PathBuf]) 
     object.insert(format!("{key}_hex"), hexes.into());
 }
 
-/// Returns `object` with the fields of another object.
+/// Returns `object` with the fields of another object added.
 pub fn joined(mut object: Map<String, Value>, fields: Value) -> Value {
     if let Value::Object(fields) = fields {
         object.extend(fields);
@@ -60,7 +59,6 @@ pub fn joined(mut object: Map<String, Value>, fields: Value) -> Value {
     Value::Object(object)
 }
 
-/// Returns an object with the name of a file.
 pub fn with_path(path: &Path) -> Map<String, Value> {
     let mut object = Map::new();
     put_name(&mut object, "file", Some(path.as_os_str().as_bytes()));

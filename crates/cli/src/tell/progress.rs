@@ -42,7 +42,7 @@ enum Total {
         bytes: AtomicU64,
         is_whole: AtomicBool,
     },
-    /// The length of a folder's archive. The computation starts when the bar is first drawn.
+    /// The length of a folder's archive. The computation of this length starts when the bar is first drawn.
     Folder {
         folder: Folder,
         keeps_holes: bool,
@@ -83,8 +83,7 @@ impl Progress {
         Self::to(name, total.map_or(Total::Unknown, Total::Known))
     }
 
-    /// Starts the progress of packing a folder. With `keeps_holes`, the archive records holes without writing them as
-    /// zeros.
+    /// Starts the progress of packing a folder. With `keeps_holes`, the archive does not store holes as zeros.
     pub fn of_folder(name: &str, folder: Folder, keeps_holes: bool) -> Self {
         Self::to(name, Total::Folder { folder, keeps_holes, forecast: OnceLock::new() })
     }
@@ -94,7 +93,7 @@ impl Progress {
         Self::to(name, Total::Growing { bytes: AtomicU64::new(0), is_whole: AtomicBool::new(false) })
     }
 
-    /// Adds bytes to process. `None` means that the total is complete.
+    /// Adds bytes to process. `None` means that no more bytes follow.
     pub fn plan(&self, more: Option<u64>) {
         let Total::Growing { bytes, is_whole } = &self.total else { return };
         match more {

@@ -1,8 +1,8 @@
 //! Names and numbers in messages. A name may contain any byte, and a terminal obeys escape sequences, so control
 //! characters and bytes that are not UTF-8 are escaped.
 //!
-//! Escaping happens at two levels. First, paths and texts from outside (as [`Foreign`]) are shown to people only in
-//! their escaped form. Second, [`guarded`] escapes the characters that a terminal would obey in every text that the
+//! Escaping happens at two levels. First, messages for people show paths and texts from outside (as [`Foreign`]) only
+//! in their escaped form. Second, [`guarded`] escapes the characters that a terminal would obey in every text that the
 //! command line writes to a terminal. The functions that write call [`guarded`], and `clippy.toml` forbids other ways
 //! to write.
 

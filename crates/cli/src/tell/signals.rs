@@ -1,6 +1,6 @@
 //! Signals. Before a signal such as Ctrl-C ends the program, temporary files are removed and the terminal is restored.
 //! The program then ends by the same signal, as shells expect. If another signal comes a moment later, the program ends
-//! at once. Ctrl-Z restores the terminal while the program is stopped.
+//! immediately. Ctrl-Z restores the terminal while the program is stopped.
 //!
 //! Handlers of these signals are installed when the first cleanup is registered, or when signals have to wait for the
 //! first time. If no cleanup is registered, there is nothing to remove, and the system's default action is enough.
@@ -55,8 +55,8 @@ fn tell(swept: &[PathBuf]) {
     }
 }
 
-/// If a signal is ending this program, waits for the end. A program that Deadpan started often gets the same Ctrl-C,
-/// and its end by Ctrl-C must not be reported as a failure.
+/// If a signal is ending this program, waits until the program ends. A program that Deadpan started often gets the same
+/// Ctrl-C, and its end by Ctrl-C must not be reported as a failure.
 pub fn give_way() {
     while ARRIVED.load(Ordering::Relaxed) {
         thread::sleep(Duration::from_millis(10));
@@ -179,9 +179,9 @@ fn is_ignored(signal: i32) -> bool {
     mask.unwrap_or(0) >> (signal - 1) & 1 == 1
 }
 
-/// Makes writes beyond the limit of file sizes (`ulimit -f`) fail. Without this call, SIGXFSZ would end the program.
-/// Ignoring the signal would also make such writes fail, but programs that this program starts would inherit that
-/// setting. Other programs do not inherit a handler.
+/// Ensures that writes beyond the limit of file sizes (`ulimit -f`) return an error. Without this call, the signal
+/// SIGXFSZ ends the program. Ignoring the signal has the same effect, but programs that this program starts inherit an
+/// ignored signal. Other programs do not inherit a signal handler.
 pub fn survive_large_files() {
     let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }

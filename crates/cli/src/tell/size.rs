@@ -1,5 +1,5 @@
-//! Sizes with units. K, M, G and T, alone or with `iB`, are powers of 1024. Followed by only `B`, these letters are
-//! powers of 1000.
+//! Sizes with units. K, M, G and T, alone or with `iB`, are powers of 1024. The letters K, M, G and T, followed by only
+//! `B`, are powers of 1000.
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

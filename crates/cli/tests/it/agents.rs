@@ -32,7 +32,7 @@ fn message(number: u8, contents: &[u8]) -> Vec<u8> {
     string(&[&[number], contents].concat())
 }
 
-/// Answers one request. If the agent must not answer, returns the connection to keep it open.
+/// Answers one request. If the agent must not answer, returns the connection, so that it stays open.
 fn answer(mut stream: UnixStream, key: &[u8], fault: Fault) -> io::Result<Option<UnixStream>> {
     let mut length = [0; 4];
     stream.read_exact(&mut length)?;

@@ -23,7 +23,7 @@ const CASES: [(&str, &str); 36] = [
     ("deadpan seal -R li", "deadpan seal -R list.txt"),
     ("deadpan seal -r li", "deadpan seal -r list.txt"),
     ("deadpan seal ~/li", "deadpan seal FOLDER/list.txt"),
-    // Names of keys and contacts are completed only where such names are valid.
+    // Names of keys and contacts are offered only where these names are valid.
     ("deadpan seal -r ali", "deadpan seal -r alice"),
     ("deadpan seal -r alf", "deadpan seal -r alfred@example.org"),
     ("deadpan seal --recipient=ali", "deadpan seal --recipient=alice"),
@@ -69,8 +69,8 @@ fn complete(shell: &[&str], setup: &str) {
     session.say(&format!("{setup}; printf 'ready%s\\n' .")).expect("ready.");
     for (typed, expected) in CASES {
         session.type_in(&format!("{typed}\t"));
-        // Ctrl-A moves to the beginning of the line. The command that is typed at the beginning prints the words of the
-        // line.
+        // Ctrl-A moves to the beginning of the line. A command is then typed before the line, and prints the words of
+        // the line.
         session.control(b'A').say("printf '<%s>' end-of ");
         let words = expected.replace("FOLDER", folder).replace("letter one", "letter\u{1}one");
         let words: String = words.split(' ').map(|word| format!("<{}>", word.replace('\u{1}', " "))).collect();

@@ -38,8 +38,8 @@ impl Layout {
         if self.commands > 1 { 1 } else { self.machines }
     }
 
-    /// Returns the number of requests for lists. Each machine's share of a command alternately lists a page of the
-    /// sources and a page of the results.
+    /// Returns the number of requests that list objects. Each machine alternately lists one page of the sources and one
+    /// page of the results.
     fn listings(&self, objects: u64) -> u64 {
         self.shares() * 2 * self.commands * objects.div_ceil(self.commands).max(1).div_ceil(1000)
     }
@@ -59,20 +59,20 @@ fn part_count(length: u64) -> u64 {
     (length.div_ceil(SEGMENT - 32).max(1) + 1).div_ceil(part_length(length) / SEGMENT)
 }
 
-/// Returns the number of shares (machines) that work on a long object. A share works on the object only if the object
-/// is long enough for the share to get a part.
+/// Returns the number of shares (machines) that work on a long object. A machine works on the object only if the object
+/// is long enough for the machine to get a part.
 fn beginning(length: u64, shares: u64) -> u64 {
     shares.min(length / (EACH * SEGMENT) + 2)
 }
 
-/// Returns the requests for one object that is uploaded in parts. Each share works on the object for `seconds`.
+/// Returns the requests for one object that is uploaded in parts. Each machine works on the object for `seconds`.
 fn divided(length: u64, shares: u64, seconds: f64) -> Requests {
     let (parts, begin) = (part_count(length), beginning(length, shares));
     let (pages, fresh) = (parts.div_ceil(1000), (5 * (1 + parts / 1000)) as f64);
-    // A share that joins later requests the list of finished parts. A share that makes parts requests the list of
-    // finished parts again after some time. Each share requests the list at the end.
+    // A machine that begins later requests the list of finished parts. A machine that makes parts requests the list of
+    // finished parts again at intervals. At the end, each machine requests the list.
     let again = (seconds / fresh).floor() * (pages + 1) as f64 / 2.0 * shares.min(parts) as f64;
-    // Each share opens the source, reads the manifest, and finally checks whether another share has completed the
+    // Each machine opens the source, reads the manifest, and finally checks whether another machine has completed the
     // object.
     let mut one = Requests::from([
         ("PART", parts as f64),
@@ -109,8 +109,8 @@ fn first_run(all: &[Objects], layout: Layout) -> Requests {
         };
         one.into_iter().for_each(|(kind, number)| add(kind, (sort.count as f64 * number).round()));
     }
-    // A share checks whether sources were replaced before their short results were complete. If a page of the list has
-    // few short results, the share sends one request for each of these results.
+    // A machine checks whether sources were replaced before their short results were complete. If a page of the list
+    // has few short results, the machine sends one request for each of these results.
     let short: u64 = all.iter().filter(|sort| !is_long(**sort, layout)).map(|sort| sort.count).sum();
     let objects: u64 = all.iter().map(|sort| sort.count).sum();
     if short == 0 || objects.div_ceil(layout.commands).min(1000) / layout.shares() <= 12 {
@@ -144,8 +144,8 @@ fn pace(sort: Objects, layout: Layout) -> Pace {
     let at_once = (data / room).clamp(1, 32);
     let busy = length as f64 / 1e9 + if is_long { 0.0 } else { 0.0015 };
     let seconds = 2.0 * LATENCY + 2.0 * length as f64 / 85e6 + busy;
-    // All other requests for a long object are sent one after another. While a thread sends these requests, it does not
-    // make a part.
+    // All requests for a long object, except those for its parts, are sent one after another. While a thread sends
+    // these requests, it does not make a part.
     let others = if is_long {
         let all: f64 = divided(sort.length, layout.shares(), 0.0).values().sum();
         LATENCY * (all - 2.0 * each as f64) / each as f64
@@ -166,7 +166,8 @@ fn pace(sort: Objects, layout: Layout) -> Pace {
     Pace { items, limit, memory: BESIDE + at_once * room, each, seconds_on_one }
 }
 
-/// Returns the hours that a run takes, and its limit: the machines, or a prefix with 3500 write requests per second.
+/// Returns the hours that a run takes, and what limits its speed: the machines, or 3500 write requests per second for
+/// each prefix.
 fn hours(sort: Objects, layout: Layout) -> (f64, &'static str) {
     let pace = pace(sort, layout);
     let writes = 3500.0 * layout.commands as f64 / layout.machines as f64;
@@ -269,7 +270,7 @@ fn a_job_sends_the_requests_that_are_computed() {
         let layout = Layout { machines, commands: 1, memory: USUAL };
         for (what, expected) in [("first", first_run(&all, layout)), ("second", second_run(&all, layout))] {
             counts.lock().unwrap().clear();
-            // The shares of the machines run one after another, and the first share runs last.
+            // The machines work one after another, and the first machine works last.
             for share in (0..machines).rev() {
                 let (from, to) = (format!("s3://bucket/{job}/"), format!("s3://bucket/sealed{job}/"));
                 let shard = format!("{share}/{machines}");

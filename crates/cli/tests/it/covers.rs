@@ -32,7 +32,7 @@ fn lossless(pixels: &Pixels, format: Format) -> Vec<u8> {
     file
 }
 
-/// Reads a picture, and turns it as a viewer would show it.
+/// Reads a picture, and turns it upright, as a viewer does.
 fn upright(file: &[u8]) -> Pixels {
     read(Cursor::new(file), Orientation::Apply, &Limits::default()).unwrap().pixels
 }
@@ -62,7 +62,7 @@ fn every_kind_of_photograph_is_a_cover() {
     for (name, file) in covers {
         sandbox.write(name, &file);
         let cover = upright(&file);
-        // Orientations from 5 on swap width and height.
+        // EXIF orientations of 5 and more swap width and height.
         let swapped = name.strip_prefix("turned-").is_some_and(|number| number >= "5");
         assert_eq!(cover.width < cover.height, swapped, "{name}");
         for extension in ["png", "webp"] {
@@ -104,7 +104,7 @@ fn pictures_that_lost_their_data_are_named_and_others_are_revealed() {
     assert_eq!(run.code(), Some(1), "{said}");
     assert!(said.contains("album/whole.jpg: written again with loss"), "{said}");
     assert!(!sandbox.names().contains(&"back".into()));
-    // Then the album also gets a picture that still has its data, and `reveal` reveals these data.
+    // Then a picture that still has its data is added to the album, and `reveal` reveals these data.
     for name in ["whole.png", "template.png"] {
         sandbox.shell(&format!("cp {name} album")).expect(0, "");
         let run = sandbox.run(&["picture", "reveal", "-f", "-o", "back", "album"]);

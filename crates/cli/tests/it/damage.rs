@@ -112,7 +112,7 @@ fn a_larger_file_with_segments_swapped_repeated_dropped() {
         sandbox.write("damaged.dpn", &damaged);
         sandbox.run(&["open", "damaged.dpn"]).expect(1, "damaged.dpn");
         let run = sandbox.run_with(&["open"], &damaged).expect(1, "standard input");
-        // Only authentic bytes before the damage are written.
+        // Tests that only authentic bytes before the damage are written.
         assert!(plain.starts_with(run.stdout()), "{order:?}");
         assert_eq!(sandbox.names(), ["damaged.dpn"]);
     }

@@ -99,7 +99,7 @@ fn requests_without_an_answer_are_sent_again() {
     let sandbox = Sandbox::with_key("ecc");
     tree(&sandbox, 6);
     let seen = Arc::new(Mutex::new(Vec::new()));
-    // Each fault affects only the first request that contains these words.
+    // Each fault affects only the first request whose text contains the given words.
     let faults = [
         ("PUT /bucket/x/01.dpn", Fate::Silence),
         ("PUT /bucket/x/02.dpn", Fate::Lost),
@@ -250,7 +250,7 @@ fn clocks_that_are_off_by_minutes_change_nothing() {
         at(-seconds, &copy).expect(0, "0 objects (0 B)");
         at(seconds, &["open", &to, "--to", name]).expect(0, "4 objects");
         sandbox.shell(&format!("diff -r tree {name}")).expect(0, "");
-        // A change in a store is noticed with any clock.
+        // The program notices a change in a store even with a wrong clock.
         at(-seconds, &["seal", "--force", "tree/02", "--to", &format!("{to}01.dpn")]).expect(0, "");
         at(seconds, &copy).expect(2, "01.dpn: its result is older than it is");
         at(-seconds, &copy).expect(2, "01.dpn: its result is older than it is");

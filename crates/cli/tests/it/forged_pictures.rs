@@ -1,5 +1,5 @@
-//! Pictures that an attacker added to the pictures of a set. Everybody can make such pictures, with any label and any
-//! checksum.
+//! Pictures that an attacker added to the pictures of a set. Everybody can make pictures for any set, with any label
+//! and any checksum.
 
 use crate::sandbox::Sandbox;
 use deadpan_picture::carrier::{Carrier, Finding};
@@ -65,14 +65,14 @@ fn sealed_set() -> (Sandbox, Vec<(Label, Vec<u8>)>) {
     (sandbox, parts)
 }
 
-/// Reveals the album, and expects the sealed data and these words.
+/// Reveals the album, and expects the sealed data and the text `words`.
 #[track_caller]
 fn comes_back(sandbox: &Sandbox, words: &str) {
     sandbox.run(&["picture", "reveal", "-f", "-o", "back", "album"]).expect(0, words);
     assert!(sandbox.read("back") == sandbox.read("data"));
 }
 
-/// Expects that nothing is revealed, and expects the exit code for wrong data and these words.
+/// Expects that nothing is revealed, and expects the exit code for wrong data and the text `words`.
 #[track_caller]
 fn refused(sandbox: &Sandbox, options: &[&str], words: &str) {
     let run = sandbox.run(&[&["picture", "reveal", "-o", "none"], options, &["album"]].concat());
@@ -97,7 +97,7 @@ fn pictures_that_another_program_wrote_again_come_back() {
     }
 }
 
-/// An earlier version used the picture that came first in the order of names, so a forged picture could spoil the data.
+/// An earlier version used the picture whose name comes first, so the data were wrong if this picture was forged.
 #[test]
 fn the_name_of_a_forged_picture_decides_nothing() {
     let (sandbox, parts) = sealed_set();
@@ -145,8 +145,7 @@ fn labels_that_disagree_about_the_set_or_the_place_in_it_decide_nothing() {
     }
 }
 
-/// In an earlier version, a damaged copy that came first in the order of names spoiled the data, although a good copy
-/// existed.
+/// An earlier version used the copy whose name comes first, even if this copy was damaged and a good copy existed.
 #[test]
 fn a_good_copy_takes_the_place_of_a_damaged_one() {
     let (sandbox, parts) = sealed_set();
@@ -379,8 +378,8 @@ fn a_label_beyond_the_limits_is_not_called_damaged() {
     }
 }
 
-/// In an earlier version, a forged picture that replaced a lost picture spoiled the data, and no message named the
-/// forged picture.
+/// An earlier version used a forged picture in place of a lost picture, and no message contained the name of the forged
+/// picture.
 #[test]
 fn a_forged_picture_in_the_place_of_a_lost_one_is_left_out() {
     let sandbox = spare_set();
@@ -412,8 +411,8 @@ fn a_forged_picture_in_the_place_of_a_lost_one_is_left_out() {
     }
 }
 
-/// Everybody can make such sets. An earlier version treated sets that are not authentic as further results, and then
-/// had no output for them.
+/// Everybody can make such sets. An earlier version treated sets that are not authentic as additional results, for
+/// which the command had no output.
 #[test]
 fn sets_that_are_not_authentic_need_no_place() {
     let (sandbox, parts) = sealed_set();
@@ -567,8 +566,8 @@ fn missing_and_damaged_pictures_are_named_but_not_all_of_many() {
     assert!(run.status.code() == Some(1) && text.contains(error), "{text}");
 }
 
-/// If a template's cover began with a carrier's magic number, and the seed did not change this number, an earlier
-/// version reported a damaged carrier.
+/// An earlier version reported a damaged carrier if the cover of a template began with a carrier's magic number, and
+/// the seed did not change this number.
 #[test]
 fn templates_whose_cover_has_the_magic_of_a_carrier_come_back() {
     let sandbox = Sandbox::new();
@@ -587,7 +586,7 @@ fn templates_whose_cover_has_the_magic_of_a_carrier_come_back() {
     let mut samples: Vec<_> = (0..3 * 200 * 100_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
     samples[..8].copy_from_slice(b"\x89DPNPIC\x01");
     let cover = Pixels { width: 200, height: 100, channels: Channels::Rgb, samples };
-    // With the seed that the cover already contains, none of the first samples changes.
+    // If the seed is equal to the seed in the cover, none of the first samples changes.
     let seed = Seed::in_pixels(&cover).unwrap();
     let bits = Bits::new(2).unwrap();
     let hiding = Hiding { bits, order: Order::Keyed, set_key: [9; 32], doors: vec![Secret::open()] };

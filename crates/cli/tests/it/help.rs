@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::sandbox::{Run, Sandbox};
 
-/// Prepares the files and keys that most examples name. The key folder is at a user's default place.
+/// Prepares the files and keys that most examples use. The key folder is at a user's default place.
 const USUAL: &str = "deadpan keygen && deadpan keygen -o ~/.config/deadpan/work.key && \
     cp ~/.config/deadpan/work.key . && \
     for name in alice bob old; do deadpan keygen -o $name.key; done && deadpan keys add alice alice.pub && \
@@ -120,7 +120,7 @@ fn shell(sandbox: &Sandbox, line: &str) -> Run {
     sandbox.shell(&format!("set -eo pipefail; shopt -s nullglob; {home}; {line}"))
 }
 
-/// Runs the examples of a command. `usual` is a folder with the files and keys that most examples name.
+/// Runs the examples of a command. `usual` is a folder with the files and keys that most examples use.
 fn try_examples(usual: &Path, (command, prepare, skipped): (&str, &str, usize)) {
     let sandbox = Sandbox::new();
     let prepared = shell(&sandbox, &prepare.replace("USUAL", &format!("cp -a {}/. .", usual.display())));

@@ -20,7 +20,7 @@ fn two_faced(entries: &[(Entry, Entry)]) -> Vec<u8> {
     pack.end()
 }
 
-/// An earlier version did not compare several files with their hashes if they went to standard output.
+/// If several files went to standard output, an earlier version did not compare the files with their hashes.
 #[test]
 fn changed_contents_of_one_of_several_files_are_refused() {
     let sandbox =
@@ -50,7 +50,7 @@ fn one_path_has_the_same_content_in_every_kind_of_output() {
             assert_eq!((run.code(), run.stdout()), (Some(1), &b""[..]), "{only} {ways}: {}", run.stderr());
             assert!(run.stderr().contains("is not what the index says"), "{}", run.stderr());
         }
-        // In a pipe, the index comes last, so the error is reported after the bytes were written.
+        // An index in a pipe comes last, so the error is reported after the bytes were written.
         let run = sandbox.shell(&format!("cat root.dpn | deadpan open --passphrase-file pass --only {only} -o -"));
         assert!(matches!(run.code(), Some(1 | 2)), "{only}: {}", run.stderr());
         let run = sandbox.shell("deadpan open --passphrase-file pass root.dpn");
@@ -58,7 +58,7 @@ fn one_path_has_the_same_content_in_every_kind_of_output() {
     }
 }
 
-/// A name that would clear the screen, and reverse the direction of the text after it.
+/// A name that, without escapes, clears the screen and reverses the direction of the following text.
 const OBEYED: &str = "a\u{1b}[2J\u{9b}1m\u{202e}\u{200b}\u{2066}b";
 
 #[track_caller]

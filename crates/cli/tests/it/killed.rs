@@ -27,7 +27,8 @@ fn program(sandbox: &Sandbox, args: &[&str]) -> Command {
 }
 
 /// Chooses the moments at which a test interrupts runs. Later runs can be much faster or slower than the first run,
-/// whose time was measured. If a run ends before its signal, the next wait is shorter, until a signal comes in time.
+/// whose time was measured. If a run ends before its signal, the next wait is shorter, until a signal arrives during a
+/// run.
 struct Moments(Duration);
 
 impl Moments {
@@ -101,7 +102,7 @@ fn sigkill_at_fifty_random_moments() {
     }
 }
 
-/// The file has the header of the old or of the new recipients, or the next command puts the old header back.
+/// Either the file has the header of the old or of the new recipients, or the next command restores the old header.
 #[test]
 fn a_killed_change_of_recipients_leaves_a_file_that_opens() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -357,7 +358,8 @@ fn partial_outputs_with_a_name_are_removed() {
             return skip("outputs with a name for a while", "hiding /proc is not allowed");
         }
         assert!(names[0].starts_with(".out.") && names[0].ends_with(".deadpan-part"), "{names:?}");
-        // The child's standard input stays open, because the run ends with a result if `wait` closes this input.
+        // The test takes the child's standard input, because otherwise `wait` closes this input, and the run ends with
+        // a result.
         let stdin = child.stdin.take();
         send(name, child.id());
         let status = child.wait().unwrap();

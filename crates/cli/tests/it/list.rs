@@ -83,7 +83,7 @@ fn a_tree_of_an_index_takes_no_memory_for_its_paths() {
     assert_eq!((text.lines().count(), text.lines().last()), (1102, Some("    \u{2514}\u{2500}\u{2500} 1099/")));
 }
 
-/// A few bytes of paths can name many folders, and each folder has a line in a tree.
+/// A few bytes of paths can describe many folders, and each folder takes a line in a tree.
 #[test]
 fn a_tree_of_folders_that_only_paths_name_is_bounded() {
     let sandbox = Sandbox::new();

@@ -437,7 +437,7 @@ fn what_looks_done_and_is_not_is_found() {
     sandbox.shell("mkdir tree other; echo one > tree/a; echo two > other/b").expect(0, "");
     let seal = ["seal", "--each", "tree", "--to", "s3://bucket/x/"];
     server.run(&sandbox, &seal).expect(0, "1 object");
-    // The source changes within the same second, and is then replaced by a file with an old time.
+    // The source changes within the same second as the first run, and is then replaced by a file with an old time.
     sandbox.shell("echo changed > tree/a").expect(0, "");
     server.run(&sandbox, &seal).expect(2, "its result is older than it is");
     server.run(&sandbox, &[&seal[..], &["--force"]].concat()).expect(0, "1 object (8 B)");
@@ -633,8 +633,8 @@ fn a_source_that_changes_is_not_mixed() {
     assert_eq!(server.uploads(), 0, "the upload of the older version stays");
 }
 
-/// In an earlier version, results that were sealed for other recipients were treated as complete. As a result, a person
-/// who had left could still read the results, and a new colleague could not.
+/// In an earlier version, results that were sealed for other recipients were treated as complete. As a result, a former
+/// colleague could still read the results, and a new colleague could not.
 #[test]
 fn results_that_are_there_for_others_are_told() {
     let sandbox = Sandbox::with_key("hybrid");

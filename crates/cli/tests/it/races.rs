@@ -1,5 +1,6 @@
-//! Another program changes folders while a command works in them. The command reads its passphrase from a pipe and
-//! waits for it. The folder therefore changes between the first and the second use of a path by the command.
+//! Another program changes folders while a command works in them. The command waits until it can read its passphrase
+//! from a pipe. During this wait, the folder changes, so the folder differs between the first and the second use of a
+//! path.
 
 use std::fs::{self, File, Permissions};
 use std::io::Write;
@@ -114,7 +115,8 @@ fn rewrap_changes_the_file_that_it_opened() {
     });
 }
 
-/// If another file gets the name in the meantime, that file is not changed, even if the new header fits that file.
+/// If another file gets this name while the command waits, that file is not changed, even if the new header fits that
+/// file.
 #[test]
 fn rewrap_replaces_no_other_file() {
     let sandbox = prepared();
@@ -276,7 +278,7 @@ fn a_new_file_keeps_owner_and_rights_or_is_refused() {
     assert_eq!(about(), (OTHER, OTHER, 0o640));
 }
 
-/// `--force` replaces a file whose name the command chose itself, but does not write to a FIFO of another user.
+/// `--force` replaces a file whose name the command itself chose, but does not allow writing to a FIFO of another user.
 #[test]
 fn force_writes_to_no_fifo_of_another_user_that_was_not_named() {
     if !rustix::process::geteuid().is_root() {
@@ -333,7 +335,7 @@ fn the_folder_of_an_output_is_the_one_that_was_named() {
             args.extend(["--passphrase-file", "pipe"]);
             args.extend(input.split(' '));
             let run = paused(sandbox, &args, || swap(sandbox, "d", as_other));
-            // The command may also find the link of another user and refuse it.
+            // The command may also refuse the link because it belongs to another user.
             assert!(run.code() == Some(0) || as_other && run.code() == Some(2), "{line}: {}", run.stderr());
             for name in ["t/file", "file", "plain.png"] {
                 assert_eq!(sandbox.read(&format!("victim/{name}")), b"own\n", "{line}");
@@ -421,7 +423,7 @@ fn a_new_key_goes_where_it_was_to_go() {
     paused(&sandbox, &args, || swap(&sandbox, "d", false)).expect(0, "");
     assert_eq!(names(&sandbox.path("victim")), [""; 0]);
     assert_eq!(names(&sandbox.path("d.held")), ["x.key", "x.pub"]);
-    // A key folder that exists, and a key folder that does not exist.
+    // The cases are an existing key folder and a missing key folder.
     for folder in ["home", "home/inner/keys"] {
         sandbox
             .shell(&format!("rm -rf home home.held victim/*; mkdir -p victim home && mkdir -p {folder}"))
@@ -529,7 +531,7 @@ fn a_folder_is_unpacked_where_it_was_named() {
             assert_eq!(names(&sandbox.path("victim")), ["file"], "{line}: {}", run.stderr());
             assert_eq!(sandbox.read("victim/file"), b"own\n", "{line}: {}", run.stderr());
         }
-        // The cases are an archive from a pipe, an archive that is unpacked after the pipe, and pictures.
+        // The cases are an archive from a pipe, an archive after the archive from the pipe, and pictures.
         sandbox.run(&["pack", "-o", "t.tar", "tree"]).expect(0, "");
         sandbox.run(&["picture", "hide", "-p", "--passphrase-file", "pw", "-o", "t.png", "tree"]).expect(0, "");
         let archive = sandbox.read("t.tar");
@@ -593,7 +595,8 @@ fn all_inputs_are_found_before_anything_is_asked() {
     let args = ["rewrap", "--recursive", "-r", "other.pub", "--passphrase-file", "pipe", "d/a.dpn", "d/t"];
     paused(&sandbox, &args, || swap(&sandbox, "d/t", false)).expect(4, told);
     assert!([sandbox.read("victim/b.dpn"), sandbox.read("victim/c.dpn")] == before);
-    // A link to another input, and a file that an editor saved in the meantime, are still treated as the same input.
+    // A link to another input still counts as this input, and so does a file that an editor saved while the command
+    // waited.
     sandbox.shell("ln -s a.dpn d/latest.dpn && deadpan keygen --no-passphrase -o third.key").expect(0, "");
     let args = [
         "rewrap",

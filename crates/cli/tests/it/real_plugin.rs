@@ -1,7 +1,7 @@
 //! A plugin from another project: `age-plugin-batchpass` of age. The plugin wraps file keys with a passphrase from the
 //! environment.
 //!
-//! Go installs it: `go install filippo.io/age/cmd/age-plugin-batchpass@latest`.
+//! Go installs it: Command: `go install filippo.io/age/cmd/age-plugin-batchpass@latest`.
 
 use std::path::PathBuf;
 

@@ -1,10 +1,10 @@
 //! Runs the scripts in `tests/scripts` and the commands in the guides.
 //!
-//! A line `$ COMMAND` runs in a shell without a terminal, in the script's own folder. The lines below it are the
-//! expected output, standard error after standard output. `[..]` stands for any text within a line, and a line `...`
-//! stands for any number of lines. `? N` is the expected exit code. Without a line `? N`, the expected exit code is 0.
-//! All other lines are comments. In Markdown, only blocks of the kind `console` are run. A command that never ends is
-//! killed and reported.
+//! A line `$ COMMAND` runs in a shell without a terminal, in the script's own folder. The lines below the command are
+//! the expected output: standard output, then standard error. `[..]` stands for any text within a line, and a line
+//! `...` stands for any number of lines. `? N` is the expected exit code. Without a line `? N`, the expected exit code
+//! is 0. All other lines are comments. In Markdown, only blocks of the kind `console` are run. A command that never
+//! ends is killed and reported.
 
 use std::fmt::Write;
 use std::fs;

@@ -29,7 +29,7 @@ fn a_full_device_is_an_error() {
 struct Small<'a>(&'a Path);
 
 impl<'a> Small<'a> {
-    /// Mounts the file system, or says that `what` is skipped.
+    /// Mounts the file system, or prints that `what` is skipped.
     fn mount(folder: &'a Path, size: &str, what: &str) -> Option<Self> {
         fs::create_dir_all(folder).unwrap();
         let options = format!("size={size}");
@@ -276,7 +276,7 @@ fn a_fifo_that_another_user_planted_gets_nothing() {
         let message = format!("shared/{link} is a link of another user");
         sandbox.run(&["open", "-o", &format!("shared/{link}"), "a.txt.dpn"]).expect(2, &message);
     }
-    // A link leads to the caller's own descriptor, so the output would be written to a log that others can read.
+    // A link leads to the caller's own descriptor, so that a write through the link goes to a log that others can read.
     sandbox.shell("ln -s shared/out mine").expect(0, "");
     for link in ["shared/out", "shared/fds/1", "mine"] {
         let run = sandbox.run(&["open", "-o", link, "a.txt.dpn"]);

@@ -211,7 +211,7 @@ fn a_long_run_shows_a_bar() {
     loop {
         let start = Instant::now();
         let shown = Session::start(&sandbox, &["seal", "-f", "quick"]).end(0);
-        // On a busy machine, this run can also be long.
+        // On a busy machine, the run can take more than a second.
         if start.elapsed() < Duration::from_secs(1) {
             break assert!(!shown.contains("B/s"), "{shown}");
         }
@@ -285,7 +285,7 @@ fn bars(shown: &str) -> Vec<&str> {
 #[test]
 fn the_bar_fits_forty_columns_and_estimates_the_time_left() {
     let sandbox = Sandbox::new();
-    // The reader reads 8 MiB at once, and then 400 KiB a second, so the last MiB takes seconds.
+    // The reader first reads 8 MiB, and then 400 KiB a second, so the last MiB takes seconds.
     let reader = "(head -c 8388608; for i in {1..24}; do sleep 0.3; head -c 131072; done; cat) > /dev/null";
     let line = format!("stty columns 40; deadpan random 12M | {reader}");
     let shown = Session::of(&sandbox, "bash", &["-c", &line]).end(0);
@@ -300,7 +300,7 @@ fn the_bar_fits_forty_columns_and_estimates_the_time_left() {
 fn a_folder_has_a_bar_with_rate_and_time_left() {
     let sandbox = Sandbox::with_key("hybrid");
     sandbox.shell("mkdir -p tree/inner && deadpan random 6M -o tree/inner/a && cp tree/inner/a tree/b").expect(0, "");
-    // The reader reads 1 MiB at once, and then 4 MiB a second.
+    // The reader first reads 1 MiB, and then 4 MiB a second.
     let reader = "(head -c 1048576; for i in {1..12}; do sleep 0.25; head -c 1048576; done; cat) > /dev/null";
     // The four readers sleep most of the time, so they run at the same time.
     let sessions =
@@ -403,7 +403,7 @@ fn an_empty_answer_of_open_is_said_to_be_no_passphrase() {
     }
 }
 
-/// An earlier version used the terminal's modes from the time when bash edited a line, so Enter did not end the
+/// An earlier version kept the terminal modes that bash had set for editing a line, so Enter did not end the
 /// passphrase.
 #[test]
 fn a_prompt_that_begins_in_the_background_takes_enter_after_fg() {
@@ -426,7 +426,7 @@ fn a_prompt_that_begins_in_the_background_takes_enter_after_fg() {
     assert_eq!(sandbox.read("b.txt"), b"straight face");
 }
 
-/// Starts `deadpan` on a terminal, with a plugin that behaves as `manner` says.
+/// Starts `deadpan` on a terminal, with a plugin whose behavior is `manner`.
 fn with_plugin(sandbox: &Sandbox, manner: &str, args: &str) -> Session {
     let line = format!("PATH=$PWD/bin:$PATH DUMMY={manner} exec deadpan {args}");
     Session::of(sandbox, "sh", &["-c", &line])

@@ -1,6 +1,6 @@
-//! The arithmetic of all back ends. The code changes slices byte by byte. The compiler widens such loops to the vectors
-//! of the target, and makes better code from these loops than from loops over words. For arrays, the compiler unrolls
-//! the loops, and loops over words give better code.
+//! The arithmetic of all back ends. The code changes slices byte by byte. The compiler vectorizes such loops over
+//! bytes, and makes better code from these loops than from loops over words. For arrays, the compiler unrolls the
+//! loops, and loops over words give better code.
 //!
 //! This module contains no comparisons. The code collects differences with `|`, and applies masks with `&`. The
 //! compiler knows nothing about the values of the masks.

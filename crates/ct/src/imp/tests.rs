@@ -68,7 +68,7 @@ fn check(backend: &Backend, length: usize, from: usize) {
         assert_eq!((backend.equal)(a, a), usize::MAX, "{name}: {length} equal bytes");
         let zeros = vec![0; length];
         assert_eq!((backend.zero)(&zeros), usize::MAX, "{name}: {length} zeros");
-        // The operations must detect a single bit at any place.
+        // The operations must detect one different bit, or one bit that is set, at any position.
         for place in 0..length.min(300) {
             let mut near = a.to_vec();
             near[place] ^= 1 << (place % 8);

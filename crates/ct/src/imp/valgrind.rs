@@ -10,7 +10,8 @@ use std::hint::black_box;
 /// Memcheck's request numbers, from its public header. The upper half of each number is 'M' 'C'.
 const MAKE_UNDEFINED: u64 = 0x4d43_0001;
 const MAKE_DEFINED: u64 = 0x4d43_0002;
-/// A request to Valgrind's core. The request returns how many instances of Valgrind run this program inside each other.
+/// A request to Valgrind's core. The request returns how many instances of Valgrind run this program, one inside
+/// another.
 const RUNNING: u64 = 0x1001;
 /// A request to Valgrind's core. The request returns the number of errors that Valgrind has reported so far.
 const ERRORS: u64 = 0x1201;

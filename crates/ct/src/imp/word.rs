@@ -1,9 +1,9 @@
 //! Comparisons of integers that return masks, and selection of integers by masks.
 //!
-//! On x86-64, a comparison stores its result in a flag, and one `cmov` turns the flag into a mask. The compiler would
-//! first make a `bool` from the flag, and would need four instructions for the mask. A selection is one `test`, and one
-//! `cmov` for each register. A selection by arithmetic would need three operations. On other targets, the code computes
-//! masks by arithmetic on bits, and then passes the masks through a barrier.
+//! On x86-64, a comparison stores its result in a flag, and one `cmov` turns the flag into a mask. A compiler would
+//! instead make a `bool` from the flag, and would need four instructions for the mask. A selection is one `test`, and
+//! one `cmov` for each register. With arithmetic instead of `test` and `cmov`, a selection needs three operations. On
+//! other targets, the code computes masks by arithmetic on bits, and then passes the masks through a barrier.
 
 /// Integers with comparisons that return masks. A mask consists of only ones or only zeros, and the compiler knows
 /// nothing about its value.
@@ -127,7 +127,7 @@ mod x86_64 {
         isize: reg ":r" "l" "le" by_move;
     }
 
-    /// Splits a number that occupies two registers into two halves.
+    /// Splits a number that occupies two registers: returns its lower half and its upper half.
     macro_rules! halves {
         ($number:expr) => {
             ($number as u64, ($number >> 64) as u64)

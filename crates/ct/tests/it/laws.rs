@@ -56,8 +56,8 @@ macro_rules! wide {
         proptest! {
             #[test]
             fn $name(a in any::<$int>(), b in any::<$int>(), shift in 0..<$int>::BITS) {
-                // Random words differ in most bits. Therefore the test adds equal values, values that differ in one
-                // bit, and extreme values.
+                // Random words differ in most bits. The test therefore also uses equal values, values that differ in
+                // one bit, and extreme values.
                 let [next, before, top] = [a.wrapping_add(1), a.wrapping_sub(1), 1 << (<$int>::BITS - 1)];
                 let edges = [a, b, 0, 1, <$int>::MAX, top, a ^ (1 << shift), next, before];
                 for x in edges {

@@ -18,8 +18,8 @@ fn integers_arrays_and_slices() {
 
 #[test]
 fn a_guard_wipes_when_it_is_dropped() {
-    // The test cannot read a value in a guard after the guard was dropped, so the witness reports its value when it is
-    // wiped.
+    // The test cannot read a value in a guard after the guard was dropped, so the `Witness` type reports its value when
+    // it is wiped.
     struct Witness<'a>(u8, &'a std::cell::Cell<Option<u8>>);
     impl Wipe for Witness<'_> {
         fn wipe(&mut self) {

@@ -155,7 +155,7 @@ fn pipes_are_inputs_in_order_only() {
     let options = Options::default();
     let written = std::thread::scope(|scope| {
         let writer = scope.spawn(|| fs::write(&pipe, b"straight face"));
-        // Opening the pipe does not wait for the pipe's writer, but reading from the pipe waits.
+        // Opening a pipe does not wait until another program opens it for writing, but reading from it waits.
         let sealed = seal_file(&sealing, &pipe, &sealed, options);
         (writer.join().expect("a thread"), sealed)
     });

@@ -34,7 +34,8 @@ impl Pool<'_> {
         for _ in 0..TRIES {
             match self.attempt(&pair, item.page.as_deref())? {
                 Attempt::Done(outcome) => return Ok(outcome),
-                // The result was made from an older version of the source, but looks newer than the source.
+                // The result was made from an older version of the source, but its time is later than the time of the
+                // source.
                 Attempt::Stale => pair.replace = true,
             }
         }
@@ -114,7 +115,8 @@ impl Pool<'_> {
     /// Makes a long result in one stream.
     fn make_streamed(&self, pair: &Pair, source: &Source) -> Result<(), Error> {
         let (run, about, length) = (self.run, source.about(pair), source.length());
-        // Six pieces of the source are read ahead, and six parts of the result are sent at the same time.
+        // Six pieces of the source are read ahead of sealing or opening, and six parts of the result are sent at the
+        // same time.
         let part = (length / PARTS).max(8 << 20);
         let _share = self.budget.take(6 * (part + (8 << 20)));
         let mut reader = Counted { reader: source.reader(), observer: run.observer };
@@ -137,8 +139,9 @@ impl Pool<'_> {
     }
 }
 
-/// Writes a short object. Without `replace`, the client does not try again if the connection breaks, because the object
-/// may exist then. This function tries again, and compares the bytes if the object exists.
+/// Writes a short object. Without `replace`, the client does not repeat a request after a broken connection, because
+/// the first request may have created the object. This function repeats the request, and if the object exists, compares
+/// the object's bytes with the result.
 fn put(store: &Store, target: &Address, made: &Bytes, replace: bool) -> Result<(), Error> {
     let (mut round, mut failed) = (0, None);
     loop {

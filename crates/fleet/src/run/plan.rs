@@ -1,4 +1,4 @@
-//! The plan of a run: finds the sources that have no result yet.
+//! Plans a run: finds the sources that have no result yet.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Run<'_> {
             match self.verdict(&pair, found.modified, known) {
                 Some(outcome) if is_mine => self.observer.ended(&pair, outcome),
                 Some(_) => {}
-                // All shares make parts of a long result.
+                // The parts of a long result are distributed over all shares of the job.
                 None if is_mine || found.length >= self.long && self.has_part(&pair, found.length) => {
                     planned.push(pair);
                 }
@@ -67,7 +67,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// If the known target shows that the result need not be made or cannot be made, returns the outcome of the pair.
+    /// If the existing target shows that a result is not needed or not possible, returns the outcome of the pair.
     /// Returns `None` if the result has to be made.
     fn verdict(&self, pair: &Pair, modified: SystemTime, known: Option<&Known>) -> Option<Outcome> {
         let Some(known) = known else { return self.rehearse.then_some(Outcome::Would(pair.length)) };
@@ -83,7 +83,8 @@ impl Run<'_> {
         }
     }
 
-    /// Whether this share may have to make a part of a result. A result never has more parts than this function checks.
+    /// Whether this share may have to make a part of a result. A result has at most `length / PART + 2` parts, and
+    /// parts with neighboring numbers are in different shares.
     fn has_part(&self, pair: &Pair, length: u64) -> bool {
         let most = (length / PART + 2).min(self.shard.count());
         self.is_divided(pair) && (0..most).any(|part| self.shard.has_part(&pair.name, part))

@@ -49,8 +49,8 @@ impl Queue {
     }
 }
 
-/// A pair whose result is to be made, and the page of its source. If there is no page, the store is asked for this
-/// source alone after the result is complete.
+/// A pair whose result is to be made, and the page of its source. If there is no page, a separate request checks the
+/// source after the result is complete.
 pub(super) struct Item {
     pub(super) pair: Pair,
     pub(super) page: Option<Arc<Page>>,
@@ -146,8 +146,8 @@ impl Pool<'_> {
         }
     }
 
-    /// If the run ended early, reports the results that were made but not compared with their sources, and the long
-    /// results that failed. Fails if other objects remain.
+    /// If the run ended early, reports the results whose sources were not checked again, and the long results that
+    /// failed. Fails if other objects remain.
     fn give_up(&self) -> Result<(), Error> {
         let queue = std::mem::take(&mut *self.queue.lock());
         if !queue.is_given_up() {
@@ -272,8 +272,8 @@ impl Pool<'_> {
         let shard = self.run.shard;
         let is_mine = |part: &u64| shard.has_part(&pair.name, *part);
         let mut mine: Vec<_> = (0..long.count()).filter(is_mine).collect();
-        // If two processes make the same parts, they begin at different parts, and later find the parts that the other
-        // process has made.
+        // If two processes make the same parts, each process begins at a different part, and later skips the parts that
+        // the other process has made.
         let first = std::process::id() as usize % mine.len().max(1);
         mine.rotate_left(first);
         long.left.store(mine.len() as u64, Ordering::Release);

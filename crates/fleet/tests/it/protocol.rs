@@ -25,7 +25,8 @@
 //!
 //! The model does not contain lengths, encryption, lists of more than one page, clocks, stores that ignore conditions,
 //! and stores that end an upload before its object exists. The model also does not contain lost answers to the request
-//! that begins an upload. After such a loss, the client asks again, and no manifest ever names the first upload.
+//! that begins an upload. After such a loss, the client repeats the request, and no manifest ever contains the name of
+//! the first upload.
 
 use std::hash::{Hash, Hasher};
 
@@ -63,11 +64,11 @@ struct Rules {
     anew: bool,
     /// A manifest is removed only if it is still the manifest that was read.
     own_manifest: bool,
-    /// A process checks whether another process has completed the target. The process checks before an upload begins,
-    /// after the manifest was written, and before the process fails. A target that is not older than the source is a
-    /// success.
+    /// A process checks whether another process has completed the target. The process checks for a completed target
+    /// before an upload begins, after the manifest was written, and before the process fails. A target that is not
+    /// older than the source is a success.
     looks: bool,
-    /// All processes remove the state of other versions, and not only the process that wrote the manifest.
+    /// Every process removes the state of other versions, even if another process wrote the manifest.
     all_remove: bool,
     /// Only the state of older versions is removed, and not the state of newer versions.
     older_only: bool,
@@ -109,9 +110,9 @@ struct Setting {
     /// How often the source is replaced.
     changes: u8,
     crashes: u8,
-    /// The number of lost answers. After a lost answer, the client asks again.
+    /// The number of lost answers. After a lost answer, the client repeats the request.
     lost: u8,
-    /// Whether the client may also give up when it writes the manifest.
+    /// Whether the client may also return an error, instead of repeating the request, when it writes the manifest.
     gives_up: bool,
     /// The number of uploads that the store ends by its own rule.
     ended: u8,
@@ -147,7 +148,8 @@ enum At {
     ReadManifest {
         tries: u8,
     },
-    /// Asks whether the manifest's upload exists. If the upload does not exist, also asks for the target.
+    /// Checks whether the manifest's upload exists. If the upload does not exist, also checks whether the target
+    /// exists.
     Alive {
         tries: u8,
     },
@@ -282,9 +284,9 @@ enum Event {
     Again(usize),
     /// The store answers 409.
     Conflict(usize),
-    /// The answer is lost, and the client asks again.
+    /// The answer is lost, and the client repeats the request.
     Lost(usize),
-    /// The answer about the manifest is lost, and the client gives up.
+    /// The answer about the manifest is lost, and the client returns an error.
     GiveUp(usize, Effect),
     Crash(usize, Effect),
     /// The late request takes effect.
@@ -345,7 +347,7 @@ impl World {
         is_free
     }
 
-    /// Removes a manifest. `upload` is the upload that the manifest named when it was read.
+    /// Removes a manifest. `upload` is the upload whose name the manifest contained when it was read.
     fn delete(&mut self, rules: &Rules, slot: usize, upload: u8) -> Result<(), Wrong> {
         let named = self.manifests[slot];
         if named == 0 || (rules.own_manifest && named != upload) {
@@ -416,8 +418,8 @@ impl World {
 
 /// The processes.
 impl World {
-    /// Sends the next request of a process, and returns the process afterwards. If `again` is set, the process makes a
-    /// part although the part already exists.
+    /// Sends the next request of a process, and returns the new state of the process. If `again` is set, the process
+    /// makes a part although the part already exists.
     fn step(&mut self, setting: &Setting, index: usize, again: bool) -> Result<Process, Wrong> {
         let (rules, process) = (&setting.rules, self.processes[index]);
         let Process { at, version, upload } = process;
@@ -582,8 +584,8 @@ impl Process {
         Self { at, ..self }
     }
 
-    /// Returns the process before it reads the state of the next other version, or at its first part if no version
-    /// remains.
+    /// Returns the process in the state before it reads the manifest of the next other version, or before its first
+    /// part if no version remains.
     fn next_other(self, rest: u8, first_part: Self) -> Result<Self, Wrong> {
         match rest & (rest - 1) {
             0 => Ok(first_part),
@@ -741,7 +743,7 @@ impl World {
         Ok(())
     }
 
-    /// Whether a manifest or process names the upload, or the target has the file key of the upload.
+    /// Whether a manifest or process contains the number of the upload, or the target has the file key of the upload.
     fn is_named(&self, upload: u8) -> bool {
         self.manifests.contains(&upload)
             || self.processes.iter().chain(&self.late).any(|process| process.uploads().contains(&upload))
@@ -825,7 +827,8 @@ struct Found {
     ends: usize,
     /// The number of final states in which one more run is needed.
     runs: usize,
-    /// The number of final states with a target and a manifest. Runs that compare dates leave this state.
+    /// The number of final states with a target and a manifest. A run that compares dates does not remove this
+    /// manifest.
     left: usize,
     /// The number of times that an upload without a manifest was lost.
     orphans: u64,
@@ -890,7 +893,7 @@ impl Seen {
         }
     }
 
-    /// Returns the events that lead to a state, and the last event, with the positions of the processes.
+    /// Returns the events that lead to a state, followed by the last event, each with the positions of the processes.
     fn trace(&self, mut number: usize, last: Option<Event>) -> Vec<String> {
         let mut trace: Vec<_> = last.iter().map(|event| event.told(&self.worlds[number])).collect();
         while number > 0 {
@@ -942,7 +945,7 @@ fn search(setting: &Setting) -> Result<Found, (Wrong, Vec<String>)> {
     Ok(found)
 }
 
-/// Searches, prints the trace of a violation, and checks that at least `least` states were seen.
+/// Searches all reachable states, prints the trace of a violation, and checks that at least `least` states were seen.
 fn is_right(setting: &Setting, least: usize) -> Found {
     let found = search(setting).unwrap_or_else(|(wrong, trace)| panic!("{wrong:?}\n{}", trace.join("\n")));
     assert!(found.worlds >= least && found.ends > 0, "{found:?}");
@@ -955,8 +958,7 @@ const SECOND: u8 = 0b010;
 const THIRD: u8 = 0b100;
 const CLEAN: u8 = 0;
 
-/// The three searches visit 1,313,914 states, 45,070 states when the target is replaced, and 131,992 states with three
-/// parts.
+/// Three searches: 1,313,914 states, 45,070 states (the target is replaced) and 131,992 states (three parts).
 #[test]
 fn without_disturbance_all_succeed_and_nothing_stays() {
     let five = &[ALL, ALL, FIRST, FIRST, SECOND];
@@ -968,8 +970,8 @@ fn without_disturbance_all_succeed_and_nothing_stays() {
     assert!(found.iter().all(|found| (found.runs, found.left, found.orphans) == (0, 0, 0)), "{found:?}");
 }
 
-/// The three searches visit 285,647 states with at most one crash, 11,830 states with at most three crashes, and
-/// 377,082 states with three parts.
+/// Three searches: 285,647 states (at most one crash), 11,830 states (at most three crashes) and 377,082 states (three
+/// parts).
 #[test]
 fn crashes() {
     let found = is_right(&Setting { processes: &[ALL, ALL, FIRST, SECOND], crashes: 1, ..CALM }, 280_000);
@@ -980,7 +982,7 @@ fn crashes() {
     is_right(&Setting { processes: &[ALL, FIRST, SECOND, THIRD], parts: 3, crashes: 1, ..CALM }, 370_000);
 }
 
-/// The two searches visit 12,165 states with at most one lost answer, and 286,491 states with at most two lost answers.
+/// Two searches: 12,165 states (at most one lost answer) and 286,491 states (at most two lost answers).
 #[test]
 fn lost_answers() {
     let lost = Setting { processes: &[ALL, ALL, FIRST], lost: 1, ..CALM };
@@ -988,7 +990,7 @@ fn lost_answers() {
     is_right(&Setting { gives_up: true, lost: 2, ..lost }, 280_000);
 }
 
-/// The two searches visit 85,865 states with uploads that the store ends, and 67,713 states with `cluster clean`.
+/// Two searches: 85,865 states (the store ends uploads) and 67,713 states (with `cluster clean`).
 #[test]
 fn uploads_that_others_end() {
     is_right(&Setting { processes: &[ALL, ALL, FIRST], ended: 2, ..CALM }, 85_000);
@@ -996,8 +998,8 @@ fn uploads_that_others_end() {
     assert_eq!(found.orphans, 0, "{found:?}");
 }
 
-/// The three searches visit 49,993 states, 49,146 states when the target is replaced, and 264,248 states with two
-/// changes.
+/// Three searches: 49,993 states, 49,146 states (the target is replaced) and 264,248 states (two changes of the
+/// source).
 #[test]
 fn sources_that_change() {
     let three = Setting { processes: &[ALL, ALL, FIRST], changes: 1, ..CALM };
@@ -1006,8 +1008,7 @@ fn sources_that_change() {
     is_right(&Setting { replace: true, changes: 2, ..three }, 260_000);
 }
 
-/// The three searches visit 59,918 states, 59,561 states when the target is replaced, and 1,030,289 states with three
-/// processes.
+/// Three searches: 59,918 states, 59,561 states (the target is replaced) and 1,030,289 states (three processes).
 #[test]
 fn all_at_once() {
     let all = Setting { changes: 1, crashes: 2, lost: 1, gives_up: true, ended: 1, ..CALM };
@@ -1031,10 +1032,11 @@ fn each_rule_is_needed() {
         ("all_remove", replaced, Rules { all_remove: false, ..RIGHT }, 2),
         ("tagged", changed, Rules { tagged: false, ..RIGHT }, 3),
         ("dated_early", replaced, Rules { dated_early: false, ..RIGHT }, 3),
-        // If two processes have made the same part, the record names the wrong part, and no run can complete the
-        // upload.
+        // Without the rule `listed`, the record can contain the wrong name of a part that two processes have made, and
+        // then no run can complete the upload.
         ("listed", crashed, Rules { listed: false, ..RIGHT }, 4),
-        // After a crash between the end of the upload and the removal of the manifest, no run removes the manifest.
+        // Without the rule `anew`, a manifest remains forever after a crash between the end of the upload and the
+        // removal of the manifest.
         ("anew", crashed, Rules { anew: false, ..RIGHT }, 4),
         ("own_manifest", three, Rules { own_manifest: false, ..RIGHT }, 5),
         ("older_only", changed, Rules { older_only: false, ..RIGHT }, 6),

@@ -18,15 +18,15 @@ pub struct Finding {
     pub detail: String,
 }
 
-/// The number of iterations of a long delay, beside which any overhead is negligible.
+/// The number of iterations of a delay that is so long that any overhead is negligible.
 const LONG: u32 = 200_000;
 
 /// The longest step of a worker's clock that the check accepts, in nanoseconds. A clock with longer steps cannot
 /// measure short calls.
 const COARSE_NS: f64 = 2000.0;
 
-/// The number of measurements without calls that fit into a request of 1 MiB. A measurement without calls takes eight
-/// bytes of a request.
+/// The largest number of measurements in one request of 1 MiB, if the measurements contain no calls. A measurement
+/// without calls takes eight bytes of a request.
 const MANY: usize = (1 << 20) / 8;
 
 /// The time in seconds of a short delay.
@@ -106,7 +106,7 @@ fn delays(worker: &Worker, before: &[u32], within: &[u32]) -> Result<Vec<f64>, E
     Ok(ticks.into_iter().map(|ticks| ticks as f64).collect())
 }
 
-/// The check accepts one time as twice as long as another if their ratio is in this range.
+/// If the ratio of two times is in this range, the check treats one time as twice the other time.
 const TWICE: std::ops::RangeInclusive<f64> = 1.6..=2.4;
 
 /// Measures a delay and a delay of twice its length, and returns the ratio of the longer time to the shorter time. The
@@ -155,12 +155,14 @@ struct LongDelay {
     step: u64,
 }
 
-/// The minimum time of a long delay in seconds. Requests and answers take much less time, even on a busy machine.
+/// The minimum time of a long delay in seconds. Even on a busy machine, sending a request and receiving its answer
+/// takes much less than this time.
 const DELAY_S: f64 = 0.2;
 
 /// Doubles a delay until the delay takes at least [`DELAY_S`] on the lab's clock. Returns `None` if even the longest
 /// possible delay takes less time than [`DELAY_S`]. The function measures the last delay three times, because other
-/// programs may delay the worker's answers. It returns the shortest time and the largest share.
+/// programs may delay the worker's answers. The function returns the shortest of the three times and the largest of the
+/// three ratios to the lab's clock.
 fn long_delay(worker: &Worker) -> Result<Option<LongDelay>, Error> {
     let (mut turns, mut step) = (1000_u32, 0);
     loop {
@@ -216,7 +218,7 @@ fn repeated_calls(worker: &Worker, index: usize) -> Result<Finding, Error> {
     shortest(((1 << 20) / length).min(4096).min(affordable).max(1), 1)?;
     let visible = 4.0 * pace.step as f64;
     let count = |one: f64| (REPEATED_S * hello.hertz / one.max(1.0)).clamp(*REPEATED.start(), *REPEATED.end()) as u32;
-    // The first series of calls gives a compiler in the worker the time to compile the function.
+    // During the first series of calls, a compiler in the worker can compile the function.
     let warm = count(shortest(5, 1)?);
     shortest(3, warm)?;
     let one = shortest(5, 1)?;

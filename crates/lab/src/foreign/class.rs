@@ -154,8 +154,8 @@ impl ForeignClass {
     }
 
     fn fill(&self, abi: &Abi, random: &mut Random, input: &mut [u8]) {
-        // Every class takes the same number of random numbers from the generator for the parts. After that, a class may
-        // draw more numbers for its own content.
+        // For the parts of an input, every class draws the same number of random numbers from the generator. After the
+        // random numbers for the parts, a class may draw more random numbers for its own content.
         let mut public = random.public();
         for part in abi.parts() {
             let random = if part.kind.secret() { &mut *random } else { &mut public };
@@ -173,7 +173,7 @@ impl ForeignClass {
                     if let Some(byte) = part.get_mut(bit / 8) {
                         *byte = 1 << (bit % 8);
                     }
-                    // `bit` becomes the position relative to the start of the next part.
+                    // Makes `bit` relative to the start of the next part.
                     bit = bit.wrapping_sub(8 * part.len());
                 }
             }

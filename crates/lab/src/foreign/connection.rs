@@ -173,7 +173,7 @@ impl Drop for Connection {
 
 impl Alarm {
     fn set(&self, deadline: Option<Instant>) {
-        // The code does not wake the thread that checks the deadline, because this thread would then run during each
+        // The code does not wake the thread that checks the deadline, because the woken thread would run during each
         // measurement.
         locked(&self.state).deadline = deadline;
     }

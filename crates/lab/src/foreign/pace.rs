@@ -14,15 +14,15 @@ use crate::distribution::median;
 pub(super) struct Pace {
     /// The clock's step in ticks.
     pub(super) step: u64,
-    /// Ticks of a measurement without a call.
+    /// The number of ticks of a measurement without a call.
     pub(super) overhead: f64,
-    /// Ticks of an iteration of the delay loop.
+    /// The number of ticks of an iteration of the delay loop.
     pub(super) turn_ticks: f64,
 }
 
 /// The number of measurements in a request.
 const COUNT: usize = 512;
-/// The number of requests that give a compiler in the worker the time to compile the delay loop.
+/// The number of requests during which a compiler in the worker can compile the delay loop.
 const ROUNDS: usize = 40;
 /// Iterations of a long delay.
 const LONG: u32 = 4000;
@@ -79,8 +79,9 @@ pub(super) fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 
-/// The clock of a worker. The properties of this clock come from measurements in the worker. Between measurements, the
-/// time of this clock advances only with delays and readings, by the time that they would take in the worker.
+/// The clock of a worker. The properties of this clock come from measurements in the worker. Between measurements, only
+/// a delay or a reading advances the time of this clock, by the time that the delay or reading would take in the
+/// worker.
 #[derive(Clone)]
 pub struct WorkerClock {
     shared: Rc<Shared>,

@@ -69,8 +69,8 @@ fn during(notes: &Notes) -> String {
     }
 }
 
-/// Records that this process begins to load a library. If another process waits for this process, returns the shared
-/// memory in which both processes keep notes.
+/// Writes to the shared notes that this process begins to load a library. If another process waits for this process,
+/// returns the shared memory in which both processes keep notes.
 pub(crate) fn begin() -> Option<&'static Notes> {
     notes().inspect(|notes| notes.enter(Phase::Load))
 }
@@ -83,7 +83,7 @@ pub(super) fn note_classes<'n>(names: impl Iterator<Item = &'n str>) {
 }
 
 thread_local! {
-    /// The processor state before the first call, which the library's function must preserve.
+    /// The processor state before the first call: the library's function must preserve this state.
     static CONVENTION: Cell<Option<Convention>> = const { Cell::new(None) };
 }
 

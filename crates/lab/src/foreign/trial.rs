@@ -182,7 +182,8 @@ fn beyond(memory: &[Option<GuardedMemory>], (address, wrote): (usize, bool)) -> 
     })
 }
 
-/// For each pointer, copies the part of the input to its memory at `place`, and returns the values of the arguments.
+/// For each pointer, copies the bytes of its argument to guarded memory at `place`, and returns the values of the
+/// arguments.
 fn values(abi: &Abi, memory: &[Option<GuardedMemory>], input: &[u8], place: Place) -> [usize; 6] {
     let mut values = [0; 6];
     for ((value, argument), memory) in values.iter_mut().zip(&abi.arguments).zip(memory) {

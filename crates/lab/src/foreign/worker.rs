@@ -22,7 +22,7 @@ use crate::watch::Watch;
 /// The number of the first request. The lab sends the bytes of this number before the lab reads the worker's first
 /// message.
 const FIRST: u32 = 1;
-/// The number that requests measurements without a call of a target.
+/// A request with this number instead of a target's number measures without a call.
 pub(super) const NO_CALL: u32 = u32::MAX;
 /// Maximum number of measurements in one warm-up request.
 const WARM: usize = 512;
@@ -45,7 +45,6 @@ pub(super) struct Shared {
     request: RefCell<Vec<u8>>,
 }
 
-/// A request for a series of measurements in a worker.
 pub(super) struct Request<'r> {
     pub(super) target: u32,
     pub(super) repeats: u32,
@@ -69,8 +68,9 @@ impl Worker {
     pub fn start(command: &str, limit: Duration) -> Result<Self, Error> {
         let mut connection = Connection::start(command, limit)?;
         let hello = connection.within("at its start", |input, output| {
-            // A program that only prints its input would wait for these bytes, while the lab would wait for output of
-            // the program. The result of the write is ignored, because the read below fails if the program has ended.
+            // If the lab did not send these bytes, a program that only prints its input would wait for the lab, and the
+            // lab would wait for this program. The result of the write is ignored, because the read below fails if the
+            // program has ended.
             let _ = input.write_all(&FIRST.to_le_bytes()).and_then(|()| input.flush());
             greeting(output)
         })?;
@@ -344,8 +344,8 @@ fn word(output: &mut dyn Read) -> Result<u32, Fault> {
 struct Remote {
     shared: Rc<Shared>,
     index: u32,
-    /// The number of measurements so far, and the time of the requests in seconds without the measured calls. Large
-    /// inputs take long to send.
+    /// The number of measurements so far, and the total time in seconds that their requests took in addition to the
+    /// measured calls. Large inputs take long to send.
     sent: (usize, f64),
 }
 

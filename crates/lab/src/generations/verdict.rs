@@ -11,8 +11,8 @@ pub const WANTED: f64 = 1.5;
 /// rate is too low is evidence only if the program reaches all other limits too.
 pub const AT_LIMIT: f64 = 0.9;
 
-/// Returns a verdict for each target rate and each set. Each verdict applies to the rate on all cores, for the kind of
-/// contents with the lower rate.
+/// Returns a verdict for each target rate and each set. Each verdict is about the rate on all cores, with the kind of
+/// contents (zeros or random bytes) that has the lower rate.
 #[must_use]
 pub fn judge(workloads: &[Workload], rows: &[GenerationRow]) -> Vec<TargetVerdict> {
     let mut verdicts: Vec<TargetVerdict> = Vec::new();
@@ -71,8 +71,8 @@ fn verdict(row: &GenerationRow, rows: &[GenerationRow], beat: f64) -> TargetVerd
     }
 }
 
-/// Returns, for each limit that was measured in the same rounds, the ratio of the rate of `row` to the rate of the
-/// limit. The slowest limit comes last.
+/// For each limit that was measured in the same rounds, returns the rate of `row` divided by the rate of the limit. The
+/// slowest limit comes last.
 fn limits(row: &GenerationRow, rows: &[GenerationRow]) -> Vec<BesideLimit> {
     let beside = |other: &&GenerationRow| {
         other.role == Role::Limit
@@ -141,7 +141,7 @@ mod tests {
     }
 
     /// Other load on the machine can slow down a program while the rate of a limit is measured. If a program is faster
-    /// than such a limit, this proves nothing.
+    /// than a limit whose rate was measured too low, the comparison with this limit proves nothing.
     #[test]
     fn a_limit_that_is_exceeded_does_not_count_while_another_is_not_reached() {
         assert_eq!(outcome(Some(900.0), &[("cp", 1200.0), ("plain write", 500.0)]).outcome, TargetOutcome::Missed);

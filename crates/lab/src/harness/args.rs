@@ -223,7 +223,7 @@ pub struct WorkerArgs {
 /// The largest threshold in nanoseconds: a millisecond. As a control, a run delays each call by twice the threshold.
 const LARGEST_DELTA: f64 = 1e6;
 
-/// The difference that counts as a leak.
+/// The threshold for the difference between two classes: a larger difference is a leak.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Delta {
     /// Nanoseconds per call.
@@ -256,13 +256,13 @@ pub struct TimingArgs {
     /// Exit with code 11 if there is a real difference below the threshold
     #[arg(long)]
     pub strict: bool,
-    /// The difference that counts as a leak: nanoseconds per call, or a share of the call such as 0.5%; 0 for any
-    /// difference [default: 1 or 0.1%, whichever is larger; a tenth of a call of less than 10 ns]
+    /// The threshold for a leak: nanoseconds per call, or a share of the call such as 0.5%; 0 for any difference
+    /// [default: 1 or 0.1%, whichever is larger; a tenth of a call of less than 10 ns]
     #[arg(long, value_name = "NS", value_parser = delta)]
     pub delta: Option<Delta>,
-    /// The time for a target, in seconds. Pairs of classes whose intervals are too wide take more data within this
-    /// time. If other programs use the processor, a target may also use time that earlier targets left over [default:
-    /// 60, with --quick 20]
+    /// The time for a target, in seconds. Within this time, the lab collects more data for pairs of classes whose
+    /// intervals are too wide. If other programs use the processor, a target may also use time that earlier targets
+    /// left over [default: 60, with --quick 20]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub time_limit: Option<f64>,
     /// The chance of a false alarm for each target
@@ -442,8 +442,8 @@ pub struct CompareArgs {
 #[group(skip)]
 #[command(group = clap::ArgGroup::new("page").required(true).multiple(true).args(["html", "markdown"]))]
 pub struct ReportArgs {
-    /// Records that --json wrote (- for standard input). The page has the figures of all records and the first record's
-    /// machine
+    /// Records that --json wrote (- for standard input). The page shows the results of all records, and describes the
+    /// machine of the first record
     #[arg(required = true)]
     pub records: Vec<PathBuf>,
     /// Earlier records, oldest first, for the history of the machine's rates and of speeds
@@ -467,7 +467,7 @@ pub struct SelftestArgs {
     /// Run a short version of two to three minutes, with wide intervals
     #[arg(long)]
     pub quick: bool,
-    /// The number of runs without a leak for each function, and of runs for each shift and for each worker
+    /// The number of runs for each function without a leak, for each shift, and for each worker
     #[arg(long, value_name = "NUMBER", value_parser = at_least::<1>)]
     pub runs: Option<u64>,
     /// Do not run a compiler beside the measurement
@@ -501,7 +501,7 @@ pub(super) struct BenchArgs {
     /// The benchmark starts itself under Valgrind with this option
     #[arg(long, hide = true)]
     pub(super) under_valgrind: bool,
-    /// Accepted because Cargo passes it to every benchmark
+    /// Accepted because Cargo passes this option to every benchmark
     #[arg(long, hide = true)]
     bench: bool,
 }

@@ -37,7 +37,7 @@ impl Caller {
         }
     }
 
-    /// Returns the words that come before the lab command when a program starts itself.
+    /// Returns the words of the command line that start the program and come before the lab command.
     pub(super) fn words(self) -> Vec<String> {
         match self {
             Self::Program(words) => words.split_whitespace().map(str::to_owned).collect(),

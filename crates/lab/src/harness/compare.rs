@@ -55,7 +55,7 @@ pub(super) fn run(args: &CompareArgs, suite: &Suite) -> Result<ExitCode, Fault> 
     }))
 }
 
-/// Returns the number of rounds that the options request. Each command runs twice in a round.
+/// Each command runs twice in a round.
 fn rounds(args: &CompareArgs) -> u64 {
     args.runs.map_or(args.rounds, |runs| runs.div_ceil(2))
 }

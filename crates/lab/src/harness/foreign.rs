@@ -125,7 +125,7 @@ impl Source {
         worker.check().map(|()| result).map_err(|error| explained(&error))
     }
 
-    /// Writes what the result for a target does not cover: all warnings, and also the notes if `found` is false. If
+    /// Writes warnings about what the result for a target does not cover, and also the notes if `found` is false. If
     /// `may_be_public` is true, adds the hint that the function's result may be public and may explain the leak.
     pub(super) fn advise(&self, target: &Target, suite: &Suite, [found, may_be_public]: [bool; 2], screen: &Screen) {
         const SAME: &str = "a comparison that stops at the first difference behaves the same for all of them; use the \
@@ -162,8 +162,8 @@ impl Source {
         }
     }
 
-    /// If the target cannot be traced, returns an empty trace with the reason. The target is in a worker, or other
-    /// threads or processes may execute its code.
+    /// If the target cannot be traced, returns an empty trace with the reason. The reason is that the target is in a
+    /// worker, or that other threads or processes may execute its code.
     #[cfg(feature = "trace")]
     pub(super) fn no_trace(&self) -> Option<crate::record::Trace> {
         let skipped = match &self.worker {
@@ -202,7 +202,6 @@ fn library(_args: &ForeignArgs, path: &std::path::Path) -> Result<(Vec<Target>, 
 /// The lab's class of random bytes.
 const RANDOM: &str = "random";
 
-/// Returns the classes that the user stated on the command line.
 fn classes(args: &ForeignArgs, abi: &Abi) -> Result<Vec<ForeignClass>, Error> {
     let mut classes = match &args.classes {
         Some(list) => ForeignClass::list(list)?,
@@ -295,7 +294,7 @@ pub(super) fn supervised(args: &ForeignArgs, work: impl FnOnce() -> ExitCode) ->
     work()
 }
 
-/// Returns the options about code in other languages that repeat a run.
+/// Returns the options of this run that select code in other languages, for the command line that repeats the run.
 pub(super) fn describe(args: &ForeignArgs) -> Vec<String> {
     let option = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("--{name} {}", quoted(value)));
     let so = args.so.as_ref().map(|path| path.display().to_string());

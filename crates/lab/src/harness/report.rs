@@ -74,7 +74,7 @@ fn read(path: &Path) -> Result<Record, Fault> {
 }
 
 /// Returns a description if a target's verdict is less severe than the verdict about one of its pairs of classes. A
-/// page that shows the target's verdict would then hide the more severe verdict.
+/// page that shows only the target's verdict would hide a more severe verdict about a pair of classes.
 fn contradiction(timing: &Timing) -> Option<String> {
     let Timing { target, verdict, pairs, .. } = timing;
     let about = format!("the verdict about `{target}` is {verdict}");

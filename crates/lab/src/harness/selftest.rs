@@ -52,7 +52,7 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
     let mut progress = Progress::new(options.total());
     let measured = selftest::run(&options, &*clock, &mut progress, &mut |check| screen.check(check));
     progress.finish();
-    // In these groups, no check is skipped, unless the user interrupts the run.
+    // In the groups of checks for timing and speed, no check is skipped, unless the user interrupts the run.
     found.push(("timing and speed", measured));
     if wanted("workers") && !progress::interrupted() {
         found.push(("workers", workers(args, &screen)));
@@ -70,7 +70,7 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
 }
 
 /// Writes how many checks passed, how many failed, and which checks did not run. The exit code is 1 if a check failed.
-/// The exit code is 20 if no check of a group ran, because such a group has no result. If only some checks of a group
+/// If no check of a group ran, the exit code is 20, because this group has no result. If only some checks of a group
 /// ran, the exit code does not change, because a machine may lack a runtime or an instruction set.
 fn conclude(found: &[(&str, Vec<Check>)], screen: &Screen) -> u8 {
     let count = |is: fn(&Check) -> bool| found.iter().flat_map(|(_, checks)| checks).filter(|check| is(check)).count();

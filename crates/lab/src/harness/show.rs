@@ -37,7 +37,7 @@ impl Screen {
         print(stream, format!("{line}\n").as_bytes()).unwrap_or_else(|error| unwritable(&error));
     }
 
-    /// Writes a line of three parts. The middle part is a word in the given color.
+    /// Writes a line of three parts. The middle part is a word, and the function writes it in the given color.
     fn colored(&self, before: &str, (color, word): (&str, &str), after: &str) {
         if !self.color {
             return self.line(&format!("{before}{word}{after}"));
@@ -53,7 +53,7 @@ impl Screen {
         ));
     }
 
-    /// Writes a text that explains the columns with bounds.
+    /// Writes a text that explains the table columns that contain bounds.
     pub(super) fn timing_legend(&self, timing: &[Timing]) {
         let bounded: Vec<&Pair> =
             timing.iter().filter(|timing| bounded(timing)).flat_map(|timing| &timing.pairs).collect();

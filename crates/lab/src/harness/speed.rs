@@ -1,4 +1,4 @@
-//! The command `speed`, which measures throughput beside `memcpy`, and the machine's highest rates.
+//! The command `speed`, which measures throughput in comparison with `memcpy`, and the machine's highest rates.
 
 use std::process::ExitCode;
 

@@ -73,7 +73,7 @@ fn run(args: &SpeedArgs, offer: &Offer, suite: &Suite, command: &str, program: P
     Ok(ExitCode::from(if progress::interrupted() { 130 } else { 0 }))
 }
 
-/// Runs one kernel in this process. The lab started this process for the kernel.
+/// Runs one kernel in this process. The lab started this process only to run this kernel.
 pub(super) fn kernel(job: &str, suite: &Suite) -> Result<ExitCode, Fault> {
     let job: Job = serde_json::from_str(job)?;
     let offer = with_own((suite.generations)());

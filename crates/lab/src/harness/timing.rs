@@ -98,7 +98,8 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     if progress::interrupted() {
         let left = (count - run.record.timing.len()) as u64 + cut;
         let measured = run.record.timing.iter().map(|timing| timing.pairs.len()).sum::<usize>() as u64;
-        // The number includes the interrupted pair, although the record also contains this pair.
+        // This number also counts the interrupted pair, which is already in the record although this pair is
+        // incomplete.
         let pairs = planned - measured + cut;
         screen.line(&format!(
             "interrupted: INCONCLUSIVE, {left} of {count} {} and {pairs} of {planned} {} of classes were not measured \
@@ -111,7 +112,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     Ok(ExitCode::from(code))
 }
 
-/// Traces a target that has no pair of classes, unless the user left out traces.
+/// Traces a target that has no pair of classes, unless the user disabled traces.
 fn traced_only(target: &mut Target, args: &TimingArgs, source: &Source, seed: u64) -> Option<Timing> {
     #[cfg(feature = "trace")]
     return (!args.no_trace).then(|| super::trace::timing(target, seed, source.no_trace()));
@@ -173,8 +174,8 @@ fn settings(args: &TimingArgs, source: &Source) -> Settings {
     }
 }
 
-/// Maximum time, in nanoseconds, of the estimates for one class. A class with slow calls gets fewer samples or no
-/// estimates.
+/// The maximum time, in nanoseconds, that the lab spends on the estimates for one class. A class with slow calls gets
+/// fewer samples or no estimates.
 const ESTIMATE_NS: f64 = 1e9;
 /// Minimum number of samples of an estimate, including the samples of the warm-up.
 const FEWEST_SAMPLES: f64 = 12.0;
@@ -231,8 +232,8 @@ fn leaks(timing: &Timing) -> bool {
     show::finding(timing).is_some() || timing.verdict == Verdict::Leak
 }
 
-/// Returns the exit code of the most severe verdict. A difference between traces counts as a leak, even if the times
-/// show no leak.
+/// Returns the exit code of the most severe verdict. If the traces of a target differ, the exit code reports a leak,
+/// even if the times show no leak.
 fn exit_code(timing: &[Timing], strict: bool, incomplete: bool) -> u8 {
     if timing.iter().any(leaks) {
         return Verdict::Leak.exit_code(strict);

@@ -106,8 +106,8 @@ pub(crate) fn held(command: &mut Command, processor: usize) {
         use std::os::unix::process::CommandExt;
         // SAFETY: `cpu_set_t` consists of integers only, for which zeros are valid.
         let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-        // If the processor's number is not below the set's size, the machine has no such processor. In this case, the
-        // set stays empty, so the system call fails and the program does not start.
+        // If the processor's number is not below the set's size, the machine has no such processor. If the machine has
+        // no such processor, the set stays empty, so the system call fails and the program does not start.
         if processor < libc::CPU_SETSIZE as usize {
             // SAFETY: the set is a local variable, and the number is below its size.
             unsafe { libc::CPU_SET(processor, &mut set) };
@@ -190,11 +190,11 @@ pub(crate) fn free(folder: &std::path::Path) -> Option<u64> {
 }
 
 /// Returns the peak memory of a child that does nothing, in bytes. The lab can measure the peak memory of another child
-/// only if it is larger than this value.
+/// only if that child uses more memory than this value.
 pub(crate) fn floor() -> io::Result<u64> {
     #[cfg(unix)]
     {
-        // SAFETY: the child only calls `_exit`. This is allowed after `fork`, even if other threads held locks.
+        // SAFETY: the child only calls `_exit`. `_exit` is allowed after `fork`, even if other threads held locks.
         let pid = unsafe {
             let pid = libc::fork();
             if pid == 0 {

@@ -1,4 +1,5 @@
-//! Memory between two inaccessible pages, and trial calls of a library's function with such memory in another process.
+//! Memory between two inaccessible pages, and trial calls of a library's function in another process, with memory of
+//! this kind.
 
 use std::io;
 use std::ptr::null_mut;
@@ -70,7 +71,7 @@ impl Fenced {
             Access::Write => libc::PROT_READ | libc::PROT_WRITE,
         };
         // SAFETY: the pages belong to this value, and no reference to them exists. If the call fails, a later write
-        // ends the process, which the lab reports.
+        // ends the process, and the lab reports the end of the process.
         unsafe { libc::mprotect(std::ptr::with_exposed_provenance_mut(self.base), self.room, access) };
     }
 
@@ -144,8 +145,8 @@ pub(crate) fn attempt(
     })
 }
 
-/// Waits a short time for the end of the processes that the library's function has started. Returns whether there was
-/// at least one such process for whose end the library's function did not wait.
+/// Waits a short time for the end of the processes that the library's function has started. Returns whether the
+/// library's function did not wait for the end of at least one process that this function had started.
 fn await_copies() -> bool {
     for turn in 0..200 {
         // SAFETY: the null pointer is allowed.
@@ -158,8 +159,8 @@ fn await_copies() -> bool {
     true
 }
 
-/// The exit codes of a trial. The values are unusual, so the function itself is very unlikely to end the process with
-/// one of them.
+/// The exit codes of a trial. These exit codes are unusual, so the function itself is very unlikely to end the process
+/// with one of them.
 pub(crate) const DONE: u8 = 0xd7;
 const BROKEN: u8 = 0xd8;
 /// The function has started processes and has not waited for their end.

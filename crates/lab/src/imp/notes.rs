@@ -1,5 +1,5 @@
-//! Notes in shared memory. The process that runs a library's code writes them, and the process that waits for it reads
-//! them. The notes stay readable even if the process that writes them crashes.
+//! Notes in shared memory. The process that runs a library's code writes the notes, and the process that waits for this
+//! process reads the notes. The notes stay readable even if the process that writes them crashes.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
@@ -13,7 +13,7 @@ const NAMES: usize = 2048;
 pub(crate) struct Notes {
     /// The id of the process that runs the library's code.
     pub(super) process: AtomicI32,
-    /// The exit code plus 256, which the process stores when its work is complete.
+    /// The process stores its exit code plus 256 in this field when its work is complete.
     pub(super) code: AtomicU32,
     /// Whether the function has called `fork`, and the child process has returned from the function.
     pub(super) copied: AtomicBool,
@@ -96,7 +96,8 @@ impl Notes {
         self.beats.load(Ordering::Relaxed)
     }
 
-    /// Records that the work makes progress. If `interrupted` is true, also records that a signal ends the work early.
+    /// Writes to the notes that the work makes progress. If `interrupted` is true, also records that a signal ends the
+    /// work early.
     pub(crate) fn notice(&self, interrupted: bool) {
         self.beat();
         if interrupted {

@@ -59,7 +59,7 @@ pub(crate) struct Part {
     pub(crate) entry: Option<u32>,
 }
 
-/// The maximum number of addresses in a block that are known only when the block executes.
+/// The maximum number of addresses per block that are known only when the block executes.
 pub(crate) const WORDS: usize = 15;
 
 /// A block that ran, and the addresses that it accessed.

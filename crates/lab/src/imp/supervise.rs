@@ -1,4 +1,4 @@
-//! Runs unknown code, such as a shared library, in a second process. Such code can end its process, close the
+//! Runs unknown code, such as a shared library, in a second process. Unknown code can end its process, close the
 //! descriptors of the process, or damage the memory of the process. The first process only waits for the second process
 //! and reports what happened.
 
@@ -68,7 +68,8 @@ pub(crate) fn run(patience: Duration, work: impl FnOnce() -> u8) -> io::Result<E
     let before = FORWARDED.map(|signal| (signal, forward(signal)));
     let _ = (io::stdout().flush(), io::stderr().flush());
     // SAFETY: `fork` has no precondition. The second process has only the thread that called `fork`. At this point, the
-    // program has no other threads. Tests have other threads, but the lab needs no lock that those threads may hold.
+    // program has no other threads. The program has other threads only in tests, and the lab needs no lock that those
+    // threads may hold.
     let (parent, child) = unsafe { (libc::getpid(), libc::fork()) };
     if child == 0 {
         notes.process.store(process(), Ordering::Relaxed);
@@ -254,7 +255,7 @@ fn stay() {
     }
 }
 
-/// Records that a copy of the second process has returned from the library's code, and ends the copy.
+/// Writes to the notes that a copy of the second process has returned from the library's code, and ends the copy.
 pub(super) fn end_copy() -> ! {
     if let Some(notes) = notes() {
         notes.copied.store(true, Ordering::Relaxed);
@@ -267,8 +268,8 @@ extern "C" fn note_copy() {
     COPY.store(true, Ordering::Relaxed);
 }
 
-/// Records that a call of a library's function begins. A process that the lab itself created with `fork` before this
-/// call is not such a copy.
+/// Notes the beginning of a call of a library's function. If the lab itself created this process with `fork` before the
+/// call, this process is not a copy that the library's code created.
 #[inline]
 pub(super) fn begin_call() {
     COPY.store(false, Ordering::Relaxed);

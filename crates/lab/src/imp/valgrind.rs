@@ -30,7 +30,7 @@ pub(crate) fn declassify_value<T: Copy>(mut value: T) -> T {
     std::hint::black_box(value)
 }
 
-/// Returns whether the program runs under Valgrind, so that marks have an effect.
+/// Returns whether the program runs under Valgrind: only then do requests to Valgrind have an effect.
 pub(crate) fn running() -> bool {
     request(RUNNING, 0, 0) != 0
 }
@@ -39,7 +39,7 @@ pub(crate) fn errors() -> u64 {
     request(ERRORS, 0, 0)
 }
 
-/// Runs `run` without error reports. The number of errors does not grow during `run`.
+/// Runs `run` without error reports. Errors that occur during `run` do not increase the number of errors.
 pub(crate) fn quietly<R>(run: impl FnOnce() -> R) -> R {
     request(DISABLE, 1, 0);
     let result = run();

@@ -177,7 +177,7 @@ impl Pair {
     }
 }
 
-/// Rounds up to two significant digits, because the number is only an estimate.
+/// Rounds the number up, to a number with two significant digits, because the number is only an estimate.
 fn round(value: u64) -> u64 {
     let unit = 10_u64.pow(value.max(1).ilog10().saturating_sub(1));
     value.div_ceil(unit).saturating_mul(unit)

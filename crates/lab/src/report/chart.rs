@@ -88,7 +88,7 @@ impl Chart {
         svg::file(&self.canvas, &self.title, &self.subtitle)
     }
 
-    /// Returns the name of the chart's file beside a Markdown page.
+    /// Returns the name of the chart's file, for a Markdown page with separate picture files.
     pub(super) fn file(&self) -> String {
         format!("{}.svg", self.name)
     }
@@ -133,7 +133,7 @@ pub(super) fn beside_timing(record: &Record, earlier: &[Record]) -> Vec<Chart> {
     charts
 }
 
-/// The large charts show the most notable pair.
+/// The large charts show the most notable pair of classes.
 pub(super) fn of_timing(timing: &Timing, index: usize, with_length: bool) -> Vec<Chart> {
     let length = if with_length { format!(".{}-bytes", timing.length) } else { String::new() };
     let prefix = format!("security.{}{length}", names::dotted(&timing.target));

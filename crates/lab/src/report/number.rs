@@ -69,8 +69,8 @@ pub(super) fn change(ratio: f64) -> String {
     format!("{}{text}{SPACE}%", if text.starts_with(MINUS) { "" } else { "+" })
 }
 
-/// Returns the number of decimal places for an interval. With this number, the width has two digits and the estimate
-/// has three digits, but the number is at most four.
+/// Returns the number of decimal places for an interval. With this number of places, the width of the interval has two
+/// digits and the estimate has three digits, but there are never more than four places.
 pub(super) fn interval_places(interval: &Interval, worth: f64) -> usize {
     let width = (interval.upper - interval.lower).abs() / worth;
     places(width, 2).max(places(interval.estimate / worth, 3)).min(4)

@@ -43,7 +43,7 @@ pub(super) fn tail_bound(timing: &Timing) -> Option<f64> {
     most(timing, |pair| pair.tail_bound_ns)
 }
 
-/// Returns the size of a shift that nine of ten runs would find in any pair.
+/// Returns the size of a shift of the times that nine of ten runs would find in any pair of classes.
 pub(super) fn detectable(timing: &Timing) -> Option<f64> {
     most(timing, |pair| pair.mde_ns)
 }

@@ -140,8 +140,8 @@ pub(super) fn pairs(timing: &Timing) -> Table {
     ]);
     for pair in rank::pairs(timing) {
         let first = pair.effects.first().map_or_else(|| NONE.to_owned(), |effect| number::interval(&effect.difference));
-        // A row with the verdict LEAK has no bound, because a bound could suggest that there is no leak. Such a row
-        // shows the interval of the difference instead.
+        // A row with the verdict LEAK has no bound, because a bound could suggest that there is no leak. A row with the
+        // verdict LEAK shows the interval of the difference instead of a bound.
         let judged = !matches!(pair.verdict, Verdict::Leak | Verdict::Invalid | Verdict::Unmeasurable);
         let shown = |ns: f64, said: bool| if said { time(ns) } else { NONE.to_owned() };
         let calls = pair.batches as u64 * timing.design.pairs_per_batch as u64 * 2 * u64::from(timing.repeats.max(1));

@@ -141,7 +141,8 @@ pub(super) fn compared(comparison: &Comparison) -> String {
     }
 }
 
-/// Returns the table of a comparison, with one row for each function or program and one row for the yardstick.
+/// Returns the table of a comparison, with one row for each function or program and one row for the yardstick (the
+/// reference).
 pub(super) fn contestants(comparison: &Comparison) -> Table {
     let mut table =
         Table::new(&["", ">Median", ">Quartiles", ">Least", ">User", ">System", ">Peak memory", ">Bytes per second"]);

@@ -79,7 +79,7 @@ impl Table {
             return String::new();
         }
         // On a phone, each row of a table with the class `folds` becomes a block of values with names. A wider table
-        // scrolls sideways, and a note above the table tells this to the reader.
+        // scrolls sideways, and a note above the table says that the table is wider than the screen.
         let class = if self.head.len() <= FOLDED { "folds" } else { "scrolls" };
         let mut out = format!("<div class=\"scroll {class}\" tabindex=\"0\"><table><thead><tr>");
         for (title, right) in self.head.iter().zip(&self.right) {

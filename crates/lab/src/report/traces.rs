@@ -10,7 +10,8 @@ pub(super) const DIFFER: &str = "TRACES DIFFER";
 pub(super) const EQUAL: &str = "TRACES EQUAL";
 const UNKNOWN: &str = "NOT COMPARED";
 
-/// Returns whether the function was traced and not timed. In this case, the record has no statement about time.
+/// Returns whether the function was traced and not timed. The record of a function that was only traced has no
+/// statement about time.
 pub(super) fn only(timing: &Timing) -> bool {
     timing.repeats == 0 && timing.pairs.is_empty() && timing.trace.is_some()
 }

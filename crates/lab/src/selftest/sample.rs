@@ -56,7 +56,7 @@ pub(super) fn rare_delay(turns: u32) -> Target {
 }
 
 /// Creates a target that compares two slices of 1024 bytes by the comparison of the standard library. The slices differ
-/// in one byte. The position of this byte depends on the class.
+/// in one byte. The position of the byte that differs depends on the class.
 pub(super) fn memcmp(first: usize, second: usize) -> Target {
     const SIDE: usize = 1024;
     let differing = |place: usize| {

@@ -16,8 +16,8 @@ use crate::watch::Silent;
 pub(super) const STEPS: [f64; 6] = [0.3, 0.7, 1.0, 2.0, 5.0, 20.0];
 /// The step of the mock clock, in nanoseconds.
 const MOCK_STEP: u32 = 10;
-/// Returns the settings of a run with a shift. The run takes much less data than usual, so that the selftest can make
-/// many runs.
+/// Returns the settings of a run with a shift. The run collects much less data than usual, so that the selftest can
+/// make many runs.
 fn settings() -> Settings {
     Settings { looks: 4, stop_early: false, time_limit: Duration::from_secs(1), ..Settings::default() }
 }
@@ -68,7 +68,7 @@ struct Moved {
     real: Rc<dyn Clock>,
     /// The whole steps of the offset.
     steps: Rc<Cell<u64>>,
-    /// The remaining part of the offset in ticks, which is shorter than a step.
+    /// The rest of the offset, in ticks; the rest is shorter than a step.
     rest: Rc<Cell<f64>>,
     /// The length of a step in ticks.
     step: f64,

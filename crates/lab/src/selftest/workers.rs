@@ -32,7 +32,8 @@ impl Default for WorkerOptions {
 }
 
 impl WorkerOptions {
-    /// Returns settings for tests that take about half a minute. These tests find gross errors but give wide intervals.
+    /// Returns settings for tests that take about half a minute. Tests of half a minute find gross errors, but give
+    /// wide intervals.
     #[must_use]
     pub fn quick() -> Self {
         Self { nulls: 20, ..Self::default() }

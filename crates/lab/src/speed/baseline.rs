@@ -5,10 +5,10 @@
 //! compare both versions in one race, because the speed of the machine itself changes between runs by an unknown
 //! amount. Every stored run adds its median to the history. From the history, the module estimates how much the results
 //! of runs differ, and widens the interval of the change accordingly. If the history has fewer than five runs, the
-//! spread is unknown, and the interval includes only the noise within the two runs. In this case, the margin must be
-//! larger than the spread between runs. The usual margin is [`MARGIN`]. A baseline is useful only if no other programs
-//! use the machine. If other programs compete for the processor, the median can change by half or more, and the cause
-//! of a reported change may not be the code.
+//! spread is unknown, and the interval includes only the noise within the two runs. If the spread is unknown, the
+//! margin must be larger than the true spread between runs. The usual margin is [`MARGIN`]. A baseline is useful only
+//! if no other programs use the machine. If other programs compete for the processor, the median can change by half or
+//! more, and the cause of a reported change may not be the code.
 //!
 //! ```
 //! use deadpan_lab::record::{Estimates, Interval, Outcome};
@@ -114,7 +114,8 @@ pub fn change(stored: &Stored, new: &Estimates, margin: f64) -> Change {
     Change { since: stored.since.clone(), ratio, p, margin, outcome }
 }
 
-/// Resamples the series in blocks. Returns the logarithm of each resampled median divided by the estimate.
+/// Resamples the series in blocks. For each resampled median, returns the logarithm of the ratio of this median to the
+/// estimate.
 fn medians(estimates: &Estimates, random: &mut Random) -> Vec<f64> {
     let series: Vec<f64> = estimates.points.iter().map(|[calls, time]| time / calls).collect();
     if series.is_empty() {

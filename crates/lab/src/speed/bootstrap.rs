@@ -1,10 +1,10 @@
 //! Bootstrap intervals for a time series whose neighboring values are correlated.
 //!
 //! The times of one run are correlated: another program on the machine slows down many calls in a row. A bootstrap that
-//! draws single values would treat the values as independent. Its intervals would be far too narrow, and it would
-//! report changes although nothing has changed. Therefore this module draws whole *blocks* of neighboring values, with
-//! the circular block bootstrap of Politis and Romano (1992). The circular block bootstrap joins the end of the series
-//! to its start, so that each value is drawn with the same probability.
+//! draws single values would treat the values as independent. Intervals from single values would be far too narrow, and
+//! would lead to reports of changes although nothing has changed. Therefore this module draws whole *blocks* of
+//! neighboring values, with the circular block bootstrap of Politis and Romano (1992). The circular block bootstrap
+//! joins the end of the series to its start, so that each value is drawn with the same probability.
 
 use crate::distribution::{normal_quantile, quantile, student_quantile};
 use crate::random::Random;
@@ -30,8 +30,8 @@ pub(crate) fn block_length(series: &[f64]) -> usize {
 /// Returns the correlation of neighboring values. In short series, the estimate of the correlation is too low, so the
 /// function corrects this bias (Marriott and Pope).
 ///
-/// The function correlates the ranks of the values. Otherwise, a single interrupted measurement that took ten times as
-/// long as the rest would hide the correlation of all other measurements.
+/// The function correlates the ranks of the values. Without ranks, a single interrupted measurement that took ten times
+/// as long as the rest would hide the correlation of all other measurements.
 pub(crate) fn correlation(series: &[f64]) -> f64 {
     let n = series.len();
     if n < 4 {

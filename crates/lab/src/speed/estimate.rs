@@ -13,8 +13,8 @@ use crate::watch::Watch;
 
 /// Minimum number of measurements.
 const FEWEST: usize = 10;
-/// If a run takes longer than the intended time multiplied by this number, the run ends early. This happens if single
-/// calls are so slow that the intended number of measurements does not fit into the time.
+/// If a run takes longer than the intended time multiplied by this number, the run ends early. A run ends early if
+/// single calls are so slow that the intended number of measurements does not fit into the time.
 const LATE: f64 = 10.0;
 
 /// Settings for the measurement of one target.

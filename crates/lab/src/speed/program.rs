@@ -1,8 +1,9 @@
 //! Compares the speed of whole programs. Each program runs as if a user had started it.
 //!
 //! Each round runs the programs in a random order and then in the reverse order. Before each run the system writes its
-//! cached data to the disks. Without this, the time of a program would include writing the data of the previous
-//! program. Programs that write files would then have two groups of times.
+//! cached data to the disks. If the system did not write the cached data before each run, the time of a program would
+//! include the time to write the data of the previous program. Without this write to the disks, the times of programs
+//! that write files would form two groups.
 //!
 //! ```
 //! use deadpan_lab::Silent;
@@ -245,7 +246,7 @@ impl std::error::Error for Error {
 /// outcome is `Faster` or `Slower` if the interval is beyond the margin and also beyond twice the noise. The noise is
 /// the standard error of a comparison of the first program with itself. Otherwise the outcome is `Inconclusive`. The
 /// function checks the interval after the minimum number of rounds, and again each time the number of rounds has
-/// doubled. All these checks together have the stated error probability.
+/// doubled. The probability of an error is 1 % for all these checks together.
 ///
 /// The peak memory is the memory of the program's largest process in the first warm-up run. The peak memory is missing
 /// if the measuring process itself uses more memory than the program, because Linux then does not report the peak of a
@@ -311,8 +312,9 @@ const ALPHA: f64 = 0.01;
 
 /// Returns the share of [`ALPHA`] for one check of the interval. Without a time limit, the comparison checks the
 /// interval only once, and this check gets the whole of [`ALPHA`]. With a time limit, the first check gets four fifths
-/// of [`ALPHA`], which is enough for an interval of [`FEWEST`] rounds. The following checks get a tenth, a thirtieth, a
-/// sixtieth and so on. The sum of all these shares is at most one.
+/// of [`ALPHA`], which is enough for an interval of [`FEWEST`] rounds. The second check gets a tenth of [`ALPHA`], the
+/// third check gets a thirtieth, the fourth check gets a sixtieth, and so on. The sum of all these shares is at most
+/// one.
 fn alpha(look: u32, limit: Duration) -> f64 {
     match f64::from(look) {
         _ if limit.is_zero() => ALPHA,
@@ -402,7 +404,7 @@ impl ProgramTrial<'_> {
     }
 }
 
-/// Returns the standard error of the ratio that results when a program is compared with itself. Such a ratio is the
+/// Returns the standard error of the ratio that results when a program is compared with itself. This ratio is the
 /// median over all rounds, and both times in each round are means of two runs.
 fn same(rounds: &[[Seen; 2]]) -> f64 {
     let mut logarithms: Vec<f64> = rounds.iter().map(|[first, second]| (first.wall / second.wall).ln()).collect();

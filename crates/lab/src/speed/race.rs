@@ -2,11 +2,11 @@
 //!
 //! Each round runs three lanes (series of calls) in a random order and then in the reverse order, such as `A B C C B A`
 //! or `B C A A C B`. Lanes A and C run the first function, and lane B runs the second function. In a round, each lane
-//! runs twice, symmetrically around the middle, so a steady change of the machine's speed cancels in the ratios of the
-//! lanes. The order is random. If two lanes run the same function, each of them is equally likely to be faster, with
-//! any kind of noise. The ratio of C to A shows how much the time of equal code varies on this machine. The race
-//! reports a difference only if it is more than twice this variation. The race reports two functions as the same only
-//! if this variation is inside the margin.
+//! (a series of calls) runs twice, symmetrically around the middle, so a steady change of the machine's speed cancels
+//! in the ratios of the lanes. The order is random. If two lanes run the same function, each of them is equally likely
+//! to be faster, with any kind of noise. The ratio of C to A shows how much the time of equal code varies on this
+//! machine. The race reports a difference only if it is more than twice this variation. The race reports two functions
+//! as the same only if this variation is inside the margin.
 
 use std::time::Duration;
 
@@ -56,7 +56,8 @@ const WARM: usize = 8;
 /// Maximum number of rounds.
 const MOST: usize = 1 << 16;
 
-/// The function that each lane runs: lanes A and C run the first function, and lane B runs the second function.
+/// The function that each lane (a series of calls) runs: lanes A and C run the first function, and lane B runs the
+/// second function.
 const FUNCTION: [usize; 3] = [0, 1, 0];
 
 /// The operations of the two functions that a race uses.
@@ -239,14 +240,16 @@ fn looks(most: usize) -> Vec<usize> {
 }
 
 /// Returns the number of calls in a leg (a timed series of calls), for each function. Functions with similar times make
-/// the same number of calls, so that the constant time of a leg cancels in the ratio. If one function takes at least
-/// four times as long as the other, each function makes as many calls as fit into a leg.
+/// the same number of calls, so that the constant time of a timed series of calls cancels in the ratio. If one function
+/// takes at least four times as long as the other, each function makes as many calls as fit into the intended time of a
+/// series.
 fn calibrate(duel: &mut dyn Duel, most: u64, leg: f64, random: &mut Random) -> [u64; 2] {
     let mut single = |function| {
         let mut calls = 1_u64;
         loop {
             duel.prepare(random);
-            // The code uses the shorter of two legs, because the caches are warm in the second leg.
+            // The code uses the shorter time of two timed series of calls, because the caches are warm in the second
+            // series.
             let ticks = duel.leg(function, calls).min(duel.leg(function, calls)).max(1) as f64;
             if ticks >= leg / 4.0 || calls >= most.min(1 << 40) {
                 return ticks / calls as f64;

@@ -31,15 +31,15 @@ fn calls(steps: u64) -> impl FnMut(u64) {
     }
 }
 
-/// Races a function against itself `runs` times. At least 99 of 100 races must have the outcome "the same". A race
-/// fails the test if it reports a difference or is inconclusive.
+/// Runs `runs` races (speed comparisons) of a function against itself. At least 99 of 100 races must have the outcome
+/// "the same". A race fails the test if it reports a difference or is inconclusive.
 pub fn selftest_same(runs: u64, clock: &dyn Clock, options: &RaceOptions, watch: &mut dyn Watch) -> Check {
     let same = races("same", runs, STEPS, clock, options, watch, |outcome| outcome == Outcome::Same);
     check("a function is reported as the same as itself", "at least 99 %", same, |rate| rate >= 0.99)
 }
 
-/// Races a function against the same function with one percent more work. There are `runs` such races. At least 95 of
-/// 100 races must find the difference.
+/// Runs races (speed comparisons) of a function against the same function with one percent more work. There are `runs`
+/// such races. At least 95 of 100 races must find the difference.
 ///
 /// Both functions are the same code at the same address, with different numbers of steps. Two copies of the code would
 /// have different addresses, and this could cause a difference.

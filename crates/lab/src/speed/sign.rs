@@ -2,9 +2,10 @@
 //! independence.
 //!
 //! The interval follows from the sign test. The interval extends from the k-th smallest to the k-th largest of n
-//! values. It does not contain the true median only if fewer than k values are on one side of the true median. Heavy
-//! tails and outliers do not matter. Correlation between neighboring values increases the variation of the number of
-//! values on each side of the median. The module measures this additional variation over blocks of neighboring values.
+//! values. The interval misses the true median only if fewer than k values are on one side of the true median. Heavy
+//! tails and outliers do not make the interval wrong. Correlation between neighboring values increases the variation of
+//! the number of values on each side of the median. The module measures this additional variation over blocks of
+//! neighboring values.
 
 use crate::distribution::{exact_rank, quantile, student_quantile};
 use crate::record::Interval;

@@ -2,8 +2,8 @@
 //! estimates how many more rounds would be needed.
 //!
 //! Two speeds are the *same* if the whole interval of their ratio lies inside the margin. Two speeds *differ* if the
-//! whole interval lies beyond the margin. Otherwise the result is inconclusive. If one program differs from itself by
-//! more than the margin, the result is never "the same".
+//! whole interval lies beyond the margin. Otherwise the result is inconclusive. If two measurements of the same program
+//! or function differ by more than the margin, the result is never "the same".
 
 use crate::record::{Interval, Outcome};
 
@@ -56,7 +56,7 @@ impl Evidence {
     }
 }
 
-/// Rounds up to two significant digits. The result is at least one.
+/// Rounds the number up, to a number with two significant digits. The result is at least one.
 fn rounded(number: u64) -> u64 {
     let unit = 10_u64.pow(number.max(1).ilog10().saturating_sub(1));
     number.max(1).div_ceil(unit).saturating_mul(unit)

@@ -146,14 +146,14 @@ impl Operation {
 #[derive(Clone, Debug)]
 pub struct Way {
     /// The name of the variant. For other programs and limits, the name begins with the name of the program. If the
-    /// name is empty, the way belongs to the measured program, and the names of its variants are [`ONE_CORE`] and
+    /// name is empty, the actions run the measured program, and the names of its variants are [`ONE_CORE`] and
     /// [`ALL_CORES`].
     pub name: &'static str,
     /// The role of this way in the table.
     pub role: Role,
     /// One action for each operation, in the same order.
     pub actions: Vec<Action>,
-    /// A command line for `sh` that runs once before this way is measured. The line is not timed.
+    /// A command line for `sh` that runs once before the lab measures these actions. The line is not timed.
     pub setup: Option<&'static str>,
     /// A command line for `sh` that runs after all measurements. The line is not timed.
     pub teardown: Option<&'static str>,
@@ -171,13 +171,13 @@ impl Way {
         Self { name, role, actions, setup: None, teardown: None, before: None, check: None, alone: false }
     }
 
-    /// Creates the way of the measured program. The lab measures it on one core and on all cores.
+    /// Creates the usual [`Way`] of the measured program. The lab measures the program on one core and on all cores.
     #[must_use]
     pub fn own(actions: impl Into<Vec<Action>>) -> Self {
         Self::new("", Role::Own, actions.into())
     }
 
-    /// Creates one of several ways of the measured program.
+    /// Creates a named [`Way`] of the measured program, for a program that is measured in several ways.
     #[must_use]
     pub fn ours(name: &'static str, actions: impl Into<Vec<Action>>) -> Self {
         Self::new(name, Role::Own, actions.into())
@@ -228,7 +228,7 @@ impl Way {
         Self { alone: true, ..self }
     }
 
-    /// Returns the name of the program that must be installed. The first word of the way's name is the name of this
+    /// Returns the name of the program that must be installed. The first word of `Way::name` is the name of this
     /// program.
     #[must_use]
     pub fn program(&self) -> &'static str {
@@ -248,11 +248,12 @@ pub enum Action {
     Run(&'static str),
     /// A line for `sh -c`.
     Shell(&'static str),
-    /// The name of a [`Kernel`]. The kernel runs in its own process, but only the time of its work is measured.
+    /// The name of a [`Kernel`]. The kernel (a timed function) runs in its own process, but only the time of its work
+    /// is measured.
     Kernel(&'static str),
-    /// A command line for `sh -c` that runs a kernel (a timed function) in another language. The kernel works on
-    /// `{bytes}` bytes. It writes the duration of this work in nanoseconds, without the preparation, to the file
-    /// `{result}`. The kernel also checks the result of its work.
+    /// A command line for `sh -c` that runs a kernel (a timed function) in another language. The timed function works
+    /// on `{bytes}` bytes. The function writes the duration of its work in nanoseconds, without the preparation, to the
+    /// file `{result}`. The timed function also checks the result of its work.
     Told(&'static str),
 }
 
@@ -281,6 +282,6 @@ pub struct Offer {
     pub functions: Option<Functions>,
     /// The lab compares the measured figures of the functions with these goals.
     pub goals: Vec<Goal>,
-    /// Command lines for `sh`. Each prints a note for the page, such as the version of a program.
+    /// Command lines for `sh`. Each command line prints a note for the page, for example the version of a program.
     pub facts: Vec<&'static str>,
 }

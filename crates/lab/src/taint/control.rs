@@ -24,8 +24,8 @@ pub struct ControlResult {
 }
 
 impl ControlResult {
-    /// Returns whether the layer reported the control function if and only if it had to. Returns `None` if the control
-    /// function could not run on this machine.
+    /// Returns whether the layer correctly reported, or correctly did not report, the control function. Returns `None`
+    /// if the control function could not run on this machine.
     #[must_use]
     pub fn passed(&self) -> Option<bool> {
         self.caught.map(|caught| caught == self.must_be_caught)

@@ -9,8 +9,8 @@ use crate::random::Random;
 /// in the caches repeats with each page.
 pub(crate) const PAGE: usize = 4096;
 
-/// A buffer that moves between measurements. Therefore the alignment of the data and their position in the caches are
-/// random. Without the moves, the alignment and the position would be the same for all measurements.
+/// A buffer that moves between measurements. Because the buffer moves, the alignment of the data and their position in
+/// the caches are random. Without the moves, the alignment and the position would be the same for all measurements.
 ///
 /// All functions of a race (a speed comparison) share one buffer, because the times of the same code on two buffers can
 /// differ by several percent.
@@ -20,8 +20,8 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// The alignment of inputs in bytes, which equals the alignment of memory from an allocator. A function may rely on
-    /// this alignment.
+    /// The alignment of inputs in bytes: the same alignment as memory from an allocator. A function may rely on this
+    /// alignment.
     pub(crate) const ALIGN: usize = 16;
     /// The size of a cache line in bytes.
     pub(crate) const LINE: usize = 64;
@@ -44,7 +44,7 @@ impl Buffer {
     }
 }
 
-/// Each measurement runs at one of this number of stack depths.
+/// The number of different depths of the stack at which the lab measures.
 pub(crate) const DEPTHS: u64 = 128;
 
 /// Calls `run` after adding `levels` frames to the stack. The size of a frame is a multiple of 16 bytes, as the ABI

@@ -33,7 +33,7 @@ pub(crate) struct Draft;
 
 impl Draft {
     pub(crate) const LENGTH: usize = 16;
-    /// The seed follows after this number of bytes.
+    /// The number of bytes for the class, which come before the seed.
     pub(crate) const CLASS: usize = 8;
 
     pub(crate) fn write(class: usize, random: &mut Random, draft: &mut [u8]) {
@@ -80,8 +80,8 @@ where
         value
     }
 
-    /// Returns the index of the slot that corresponds to the current offset of the buffer in its page. From this slot
-    /// on, there are at least `copies` slots.
+    /// Returns the index of the slot that corresponds to the current offset of the buffer in its page. The function
+    /// ensures that at least `copies` slots begin at this index.
     fn place(&mut self, buffer: &[u8], copies: usize) -> usize {
         let places = (PAGE / size_of::<Option<T>>().max(1)).max(1);
         if self.slots.len() < places + copies {

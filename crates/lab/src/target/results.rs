@@ -7,7 +7,8 @@ use std::mem::{forget, needs_drop};
 use crate::clock::Clock;
 
 /// The maximum number of results that are kept at the same time. Only results that own memory or other resources are
-/// kept. Functions with such results are usually slow, so a measurement rarely needs more calls than this number.
+/// kept. Functions whose results own memory or other resources are usually slow, so a measurement rarely needs more
+/// calls than this number.
 pub(crate) const KEPT: usize = 256;
 /// The minimum time, in ticks, between two readings of the clock in [`Results::many`]. The number of calls between two
 /// readings grows until the calls take this time.

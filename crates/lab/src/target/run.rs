@@ -2,8 +2,8 @@
 //! All classes use this machine code. Two measurements therefore differ only in the bytes of the input.
 //!
 //! If a measurement makes several calls, each call finishes before the next call begins. If calls overlapped, they
-//! would affect each other through the stack and the branch predictors. Then even a comparison without branches would
-//! take different times for equal inputs and for different inputs.
+//! would affect each other through the stack and the branch predictors. Because of this effect, even a comparison
+//! without branches would take different times for equal inputs and for different inputs.
 
 use std::sync::atomic::{Ordering, fence};
 
@@ -81,7 +81,7 @@ pub(crate) trait Calls {
     fn clear(&mut self, _index: usize) {}
 }
 
-/// Makes calls on copies of the input. These calls have no results to drop.
+/// Makes calls on copies of the input. The results of these calls own nothing, so the lab need not drop the results.
 impl<F: FnMut(&mut [u8])> Calls for F {
     fn place(&mut self, _index: usize, input: &[u8], buffer: &mut [u8]) {
         copy(input, buffer);
@@ -278,8 +278,9 @@ fn measure<C: Clock, const DELAYED: bool>(clock: &C, slots: &mut Slots<'_>, copi
     for (index, input) in slots.inputs.chunks_exact(slots.length).enumerate() {
         calls.place(index, input, buffer);
         clock.delay(slots.dither[index]);
-        // The copied input must leave the processor's store buffer before the clock starts. Otherwise, the time of a
-        // load would depend on whether the load and a pending store have the same width.
+        // The copied input must leave the processor's store buffer before the clock starts. If the copied input were
+        // still in the store buffer, the time of a load would depend on whether the load and the pending store have the
+        // same width.
         fence(Ordering::SeqCst);
         let begin = clock.start();
         calls.call(buffer);

@@ -53,7 +53,6 @@ pub(crate) struct Order<'o> {
 }
 
 impl Batcher {
-    /// Creates a batcher for inputs of `length` bytes.
     pub(crate) fn new(length: usize, repeats: usize, changes: bool) -> Self {
         let copies = if changes { repeats } else { 1 };
         Self {

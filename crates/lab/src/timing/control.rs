@@ -10,7 +10,7 @@ use crate::target::{Run, Slots, dispatch};
 /// The approximate size of the known leak, as a multiple of Δ.
 const LEAK: f64 = 8.0;
 
-/// A comparison that ends at the first differing byte, which is the classic leak.
+/// A comparison that ends at the first differing byte: the classic leak.
 #[derive(Clone, Copy)]
 pub(crate) struct Leaky {
     /// Number of bytes on each side.

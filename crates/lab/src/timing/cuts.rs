@@ -55,8 +55,8 @@ impl Cuts {
                 }
             }
         }
-        // Each cap is one clock step above its quantile. For this reason, the winsorized mean can change even if the
-        // times hardly vary.
+        // Each cap is one clock step above its quantile. Because of this additional step, the winsorized mean can
+        // change even if the times hardly vary.
         Self { points, levels, caps: [at(0.90), at(0.99)].map(|cap| cap + step) }
     }
 
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(found(15, -7.0), Found { what: "more calls beyond the 99.9 % quantile".to_owned(), second: true });
         assert!(!found(15, 7.0).second && found(WIDTH - 1, 7.0).second);
         assert!(found(WIDTH - 1, 7.0).what.contains("99 %") && found(16, 1.0).what.contains("near the median"));
-        // Half of the times are equal. The cut point at 500 therefore counts all these equal times.
+        // Half of the times are equal. The cut point at 500 therefore counts all the times that are equal to 500.
         let cuts = Cuts::new(&mut (0_u16..1000).map(|time| f32::from(time.max(500))).collect::<Vec<_>>(), 1.0);
         assert!(cuts.found(0, 1.0).what.contains("50 %") && cuts.found(1, 1.0).what.contains("60 %"));
     }

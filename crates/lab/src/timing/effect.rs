@@ -22,7 +22,8 @@ const GROUPS: usize = 1024;
 /// Maximum number of points in a series for charts.
 const SERIES: usize = 64;
 
-/// The minimum number of groups. With fewer groups, the variation between groups cannot be estimated.
+/// The minimum number of groups. If there were fewer groups than this, the variation between groups could not be
+/// estimated.
 const FEWEST: usize = 4;
 
 /// In each group, each class must have at least this number of calls beyond a quantile. With fewer calls, the quantile
@@ -32,8 +33,9 @@ const BEYOND: f64 = 5.0;
 /// For each group, the differences between the two classes, in ticks of a measurement. The table of differences has one
 /// column for each statistic, and a last column for the raw mean.
 ///
-/// If every call of one class takes longer by the same amount, each statistic differs by this amount. For this reason,
-/// the means leave out a fixed share of the slowest calls of each class, instead of capping all times at one value.
+/// If every call of one class takes longer by the same amount, each statistic differs by this amount. So that each mean
+/// also differs by this amount, the mean excludes a fixed share of the slowest calls of each class, and does not cap
+/// all times at one value.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
     columns: Vec<Vec<f64>>,
@@ -43,7 +45,7 @@ pub(crate) struct Groups {
 }
 
 /// A range with hardly any times, and with many times on both sides of the range. A function with two typical times
-/// (modes) has such a gap between the modes.
+/// (modes) has a gap of this kind between the modes.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     low: f32,
@@ -180,8 +182,9 @@ impl Groups {
 }
 
 /// Returns whether `batches` batches are enough for a test at the significance level `level`. With n batches, no
-/// p-value is less than 2 / 2ⁿ. The smallest possible p-value must be at most a tenth of the level. Otherwise, the test
-/// would detect a leak only if almost no sign flip gave a result as extreme as the data.
+/// p-value is less than 2 / 2ⁿ. The smallest possible p-value must be at most a tenth of the level. If the smallest
+/// possible p-value were larger, the test would detect a leak only if almost no sign flip gave a result as extreme as
+/// the data.
 pub(crate) fn enough(batches: usize, level: f64) -> bool {
     0.5_f64.powi(batches.min(1000) as i32 - 1) <= level / 10.0
 }
@@ -349,8 +352,8 @@ mod tests {
     #[test]
     fn a_group_has_five_calls_beyond_its_quantile_or_is_left_out() {
         let sizes = |batches: usize| groups(batches, 0.0).columns.iter().map(Vec::len).collect::<Vec<_>>();
-        // Of 4096 pairs, 20 pairs are beyond the 99.5 % quantile, which is enough for four groups with five such pairs
-        // each. Only four pairs are beyond the 99.9 % quantile, which is not enough for a group.
+        // Of 4096 pairs, 20 pairs are beyond the 99.5 % quantile: this number suffices for four groups with five of
+        // these pairs each. Only four pairs are beyond the 99.9 % quantile, and four pairs are too few for a group.
         assert_eq!(sizes(16), [16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 8, 4, 0, 16]);
         assert_eq!(sizes(1024), [1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 524, 262, 52, 1024]);
         // With three batches, the variation between batches cannot be estimated.

@@ -9,9 +9,9 @@
 use super::cuts::{Score, WIDTH};
 use crate::random::Random;
 
-/// The test stops when this number of random flips gave a result at least as extreme as the data. At this point, the
-/// p-value is known precisely enough (Besag and Clifford 1991). If the data show no difference, the test reaches this
-/// number after a few flips.
+/// The test stops when this number of random flips gave a result at least as extreme as the data. When the test stops,
+/// the p-value is known precisely enough (Besag and Clifford 1991). If the data show no difference, the test reaches
+/// this number after a few flips.
 const ENOUGH: u32 = 20;
 
 /// Returns the p-value of the scores over all statistics. `alpha` sets the maximum number of flips.

@@ -17,17 +17,17 @@ pub(crate) struct Facts {
     pub(crate) step_ns: f64,
 }
 
-/// Shares of the fastest calls. Usually, the verdict depends only on the statistics up to the first share. Quantiles
-/// above this share are reported even if their intervals are wide. If the machine disturbs so many calls that more data
-/// would not help in the remaining time, the verdict depends only on the statistics up to the next share, and names
-/// this share.
+/// Shares of the fastest calls. Usually, the verdict depends only on the statistics of at most the first share of the
+/// calls. Quantiles above the first share are reported even if their intervals are wide. If the machine disturbs so
+/// many calls that more data would not help in the remaining time, the verdict depends only on the statistics of at
+/// most the next share, and its text states this share.
 pub(crate) const DECIDING: [f64; 3] = [MOST_CALLS, BODY, 0.90];
 pub(crate) const MOST_CALLS: f64 = 0.99;
 
-/// Two shares of a run's time limit. Until the run has used the first share, it ends only if the intervals of all
-/// quantiles are narrow enough. Until the run has used the second share, it ends only if the intervals of the quantiles
-/// up to [`MOST_CALLS`] are narrow enough. After the second share, the run ends if the intervals of the quantiles up to
-/// [`BODY`] are narrow enough.
+/// Two shares of a run's time limit. Until the first share of the time is used, a run ends only if the intervals of all
+/// quantiles are narrow enough. Until the second share of the time is used, a run ends only if the intervals of the
+/// quantiles up to [`MOST_CALLS`] are narrow enough. After the second share of the time, a run ends if the intervals of
+/// the quantiles up to [`BODY`] are narrow enough.
 const PATIENCE: [f64; 2] = [0.25, 0.4];
 
 /// For a run that has used the share `spent` of its time, returns whether enough intervals are inside their tolerances.
@@ -36,8 +36,8 @@ pub(crate) fn suffices(effects: &[Effect], spent: f64) -> bool {
     if spent <= all { wholly_inside(effects) } else { inside(effects, if spent <= most { MOST_CALLS } else { BODY }) }
 }
 
-/// Checks the intervals of all statistics that describe at most the share `up_to` of the calls. Returns whether each of
-/// these intervals is inside the tolerance of its statistic.
+/// Checks the intervals of all statistics that describe at most the share `up_to` of the calls. Returns whether each
+/// checked interval is inside the tolerance of its statistic.
 pub(crate) fn inside(effects: &[Effect], up_to: f64) -> bool {
     !effects.is_empty() && deciding(effects, up_to).all(tight)
 }
@@ -118,8 +118,8 @@ pub(crate) fn more_pairs(facts: &Facts, up_to: f64) -> Option<u64> {
         let half = (effect.difference.upper - effect.difference.lower) / 2.0;
         let mut room = (effect.tolerance_ns - effect.difference.estimate.abs()).abs();
         if effect.difference.covers(0.0) {
-            // The estimate may be mere noise. Without the minimum of half the tolerance, an estimate near the tolerance
-            // would lead to far too many pairs.
+            // The estimate may be mere noise. Without the minimum of half the tolerance for `room`, an estimate near
+            // the tolerance would lead to far too many pairs.
             room = room.max(effect.tolerance_ns / 2.0);
         }
         if room <= 0.0 {
@@ -167,8 +167,8 @@ mod tests {
         }
     }
 
-    /// Returns facts with a mean, the median, the 99 % quantile and the 99.9 % quantile. All these statistics are well
-    /// inside their tolerances, and all controls passed.
+    /// Returns a `Facts` value with a mean, the median, the 99 % quantile and the 99.9 % quantile. All these statistics
+    /// are well inside their tolerances, and all controls passed.
     fn quiet() -> Facts {
         let passed = Control { passed: true, ..Control::default() };
         Facts {

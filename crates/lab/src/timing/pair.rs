@@ -114,8 +114,8 @@ impl Lane {
     fn warm_up(&mut self, bench: &mut Bench<'_>) {
         let step = bench.scale.step as f32;
         let pairs = bench.scale.pairs;
-        // If calls are fast, eight rounds are enough for a 99.9 % quantile. If batches are small, more rounds, but at
-        // least two, are needed to get enough pairs.
+        // If calls are fast, eight rounds are enough for a 99.9 % quantile. If batches are small, the warm-up makes as
+        // many rounds as it needs for enough pairs, but at least two rounds.
         let rounds = if pairs < bench.settings.pairs { SETTLING.div_ceil(pairs).max(2) } else { 8 };
         let before = self.measuring;
         for round in 0..rounds {
@@ -204,9 +204,9 @@ impl Lane {
     }
 
     /// If the test did not find the added difference of a control, tries again with more data for the control. The
-    /// control may have had too little data, so the function first takes as many pairs for the control as for the
-    /// comparison. After that, the function derives the verdict again. The verdict depends only on statistics of at
-    /// most the share `up_to` of the calls.
+    /// control may have had too little data, so the function first measures as many pairs for the control as for the
+    /// comparison. When the control has more data, the function derives the verdict again. The verdict depends only on
+    /// statistics of at most the share `up_to` of the calls.
     fn with_better_controls(
         &mut self,
         bench: &mut Bench<'_>,
@@ -222,8 +222,8 @@ impl Lane {
         outcome.rest_on(up_to)
     }
 
-    /// Repeats those controls with an added difference that failed because the test did not find the difference. Each
-    /// of these controls gets as many batches as the comparison.
+    /// If a control with an added difference failed because the test did not find the difference, repeats this control.
+    /// Each repeated control gets as many batches as the comparison.
     fn better_controls(&mut self, bench: &mut Bench<'_>, controls: Controls, watch: &mut dyn Watch) -> Controls {
         let deaf = [(Kind::Delay, controls.delay.passed), (Kind::Leak, controls.leak.passed)];
         for (kind, _) in deaf.into_iter().filter(|(_, passed)| !passed) {
@@ -312,8 +312,8 @@ impl Lane {
             over |= 2 * self.main.pairs() > MOST_PAIRS;
             let (effects, raw_mean) = self.intervals(bench, level);
             let delta = bench.scale.delta_ns;
-            // Before the time is over, the intervals must be narrow for the share `MOST_CALLS` of the calls. After
-            // that, a smaller share is enough, because the machine may have disturbed the other calls.
+            // Before the time is over, the intervals must be narrow for the share `MOST_CALLS` of the calls. After the
+            // time is over, a smaller share is enough, because the machine may have disturbed the other calls.
             let inside = judge::inside_up_to(&effects).filter(|&up_to| over || up_to == MOST_CALLS);
             let verdict = if delta <= 0.0 || judge::beyond(&effects, &raw_mean, delta) {
                 Verdict::Leak

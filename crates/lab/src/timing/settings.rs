@@ -62,8 +62,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns settings for a shorter run. The run uses only a quarter of the measurements, except if this number is
-    /// too small for a verdict. With a quarter of the measurements, the final intervals are twice as wide.
+    /// Returns settings for a shorter run. The run uses only a quarter of the measurements, except if a quarter is too
+    /// few for a verdict. With a quarter of the measurements, the final intervals are twice as wide.
     #[must_use]
     pub fn quick() -> Self {
         Self { looks: 5, time_limit: Duration::from_secs(20), ..Self::default() }

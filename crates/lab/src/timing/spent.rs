@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use crate::imp::processor;
 
-/// Counts the time since its creation. Time in which other programs used the processor does not count, up to the given
-/// number of additional seconds.
+/// Counts the time since its creation. The counted time does not include time in which other programs used the
+/// processor, up to the given number of additional seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {
     begin: Instant,
@@ -14,12 +14,13 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// Starts to count the time. Up to `spare` seconds for other programs do not count.
+    /// Starts to count the time. The used time does not include up to `spare` seconds in which other programs use the
+    /// processor.
     pub(crate) fn new(spare: f64) -> Self {
         Self { begin: Instant::now(), processor: processor::seconds(), spare }
     }
 
-    /// Returns the number of seconds that count as used time.
+    /// Returns the used time in seconds.
     pub(crate) fn seconds(&self) -> f64 {
         let elapsed = self.begin.elapsed().as_secs_f64();
         elapsed - self.made_up(elapsed)
@@ -29,7 +30,7 @@ impl Spent {
         self.spare - self.made_up(self.begin.elapsed().as_secs_f64())
     }
 
-    /// Returns how many of the elapsed seconds do not count.
+    /// Returns the number of elapsed seconds that are not part of the used time.
     fn made_up(&self, elapsed: f64) -> f64 {
         let lost = elapsed - (processor::seconds() - self.processor);
         lost.clamp(0.0, self.spare)

@@ -50,8 +50,8 @@ impl Tally {
         let (Some(low), Some(high)) = (self.quantile(0.001), self.quantile(0.99)) else {
             return Histogram::default();
         };
-        // The width of a bin is a whole number of ticks. Otherwise, some bins would contain more values than their
-        // neighbors.
+        // The width of a bin is a whole number of ticks. With other widths, some bins would contain more values than
+        // their neighbors.
         let width = ((high - low) / STEPS as f64).ceil().max(1.0);
         let start = low.round() - 0.5;
         let mut counts = vec![0; ((high - start) / width).ceil().max(1.0) as usize];
@@ -67,10 +67,10 @@ impl Tally {
 }
 
 /// Returns the part of a measurement's duration, in ticks, that does not belong to the calls. An empty measurement
-/// takes longer than this part, because the processor starts a call before it has read the clock. For a short call, the
-/// error of using an empty measurement would be large. The function therefore chooses the result so that the median
-/// time of a call equals [`Scale::call`]. The warm-up computes [`Scale::call`] from the difference between many calls
-/// and one call.
+/// takes longer than the part that does not belong to the calls, because the processor starts a call before it has read
+/// the clock. For a short call, the error of using an empty measurement would be large. The function therefore chooses
+/// the result so that the median time of a call equals [`Scale::call`]. The warm-up computes [`Scale::call`] from the
+/// difference between many calls and one call.
 pub(super) fn overhead(tallies: &[Tally], scale: &Scale) -> f64 {
     let mut medians: Vec<f64> = tallies.iter().filter_map(|tally| tally.quantile(0.5)).collect();
     if medians.is_empty() {
@@ -105,7 +105,7 @@ mod tests {
         };
         assert_eq!(median(25.0, scale(1, 9.0)), 9.0);
         assert_eq!(median(45.0, scale(3, 9.0)), 9.0);
-        // In this check, the machine was slower or faster during the measurement than in the warm-up.
+        // The two checks below are for a machine that was slower or faster during the measurement than in the warm-up.
         assert_eq!(median(1100.0, scale(1, 1000.0)), 1070.0);
         assert_eq!(median(900.0, scale(1, 1000.0)), 900.0);
     }

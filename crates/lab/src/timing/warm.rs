@@ -24,12 +24,12 @@ const BATCH_NS: f64 = 10e6;
 const PREPARED_NS: f64 = 50e6;
 /// The minimum number of pairs in a batch. For slow functions, each batch has exactly this number of pairs.
 const FEWEST_PAIRS: usize = 2;
-/// After this number of seconds, the warm-up takes no more measurements. The time of the first measurement does not
-/// count.
+/// After this number of seconds, the warm-up makes no more measurements. These seconds do not include the time of the
+/// first measurement.
 const WARM_SECONDS: f64 = 1.0;
 
-/// The delay of a measurement is the sum of two random numbers. This is the minimum width of the range of each number,
-/// in iterations of the delay loop.
+/// The delay of a measurement is the sum of two random numbers. The minimum width of the range of each of the two
+/// random numbers, in iterations of the delay loop.
 const NARROWEST: u64 = 16;
 /// The maximum width of the range of each of the two random numbers whose sum is the delay of a measurement. If a clock
 /// step is longer than this width, the calls must be much longer than a clock step.

@@ -352,8 +352,8 @@ impl Session {
     fn note_operands(&mut self, differ: Operands) {
         for (index, operands) in self.operands.iter_mut().enumerate().take(self.recorder.entries.len()) {
             let (a, b) = (self.reference.count(index), self.now.count(index));
-            // If the two calls followed different paths, the instruction may have been executed with other values. In
-            // this case, the lab reports the different paths instead of the operands.
+            // If the two calls followed different paths, the instruction may have been executed with other values. If
+            // the paths differ, the lab reports the different paths instead of the operands.
             if *operands == Operands::Same && a.times == b.times && a.operands != b.operands {
                 *operands = differ;
             }
@@ -361,7 +361,7 @@ impl Session {
     }
 
     /// Searches for an instruction whose time depends on its operands, but whose operands cannot be compared. Returns
-    /// the reason. Such operands differ between calls with the same input, so the trace cannot show a difference
+    /// the reason. These operands differ between calls with the same input, so the trace cannot show a difference
     /// between secrets. For example, a random mask that hides the dividend does not hide a secret divisor.
     fn restless(&self) -> Option<String> {
         let mut entries = self.recorder.entries.iter().zip(&self.operands);

@@ -16,7 +16,7 @@ pub fn controls() -> Vec<ControlResult> {
     CONTROLS.iter().flat_map(rows).collect()
 }
 
-/// Traces a loop of about a hundred million instructions, which shows the speed of traces.
+/// Traces a loop of about a hundred million instructions, to show how fast traces are.
 #[cfg(feature = "harness")]
 pub(crate) fn long() -> Trace {
     const TURNS: u64 = 25_000_000;

@@ -208,7 +208,7 @@ fn low(value: u64, bytes: u8) -> u64 {
     if bytes < 8 { value & ((1 << (bytes * 8)) - 1) } else { value }
 }
 
-/// Decodes the instruction at `address`, which was executed before or is executed next.
+/// Decodes the instruction at `address`. The processor has already executed this instruction, or executes it next.
 pub(super) fn instruction(address: u64) -> Instruction {
     let (bytes, length) = code(address, false);
     let first = Decoder::with_ip(64, &bytes[..length], address, DecoderOptions::NONE).decode();
@@ -346,7 +346,7 @@ fn beside(instruction: &Instruction, used: &[UsedMemory]) -> [Option<Touch>; 2] 
     }
 }
 
-/// Returns the mask of a masked load or store, which selects bytes at one address. The mask of a gather instruction
+/// Returns the mask with which a masked load or store selects bytes at one address. The mask of a gather instruction
 /// selects addresses, so this mask is a part of the instruction's memory accesses.
 pub(super) fn mask(instruction: &Instruction) -> Option<Source> {
     use Mnemonic::{Maskmovdqu, Maskmovq, Vmaskmovdqu, Vmaskmovpd, Vmaskmovps, Vpmaskmovd, Vpmaskmovq};

@@ -1,9 +1,9 @@
 //! Finds functions that were compiled without optimization. The use of registers shows whether the compiler optimized a
 //! function.
 //!
-//! A compiler without optimization keeps each value on the stack. In such code, many instructions move values between
-//! the stack and registers, and the registers that calls preserve (RBX and R12 to R15) are not used. Optimized code
-//! keeps values mainly in the registers that calls preserve, and uses the stack only for further values.
+//! A compiler without optimization keeps each value on the stack. In code without optimization, many instructions move
+//! values between the stack and registers, and the registers that calls preserve (RBX and R12 to R15) are not used.
+//! Optimized code keeps values mainly in the registers that calls preserve, and uses the stack only for further values.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,8 @@ const KEPT: f64 = 0.02;
 /// The minimum number of instructions of a function. For a function with fewer instructions, a decision is not
 /// possible.
 const LENGTH: u64 = 12;
-/// If more than this share of the executed instructions lie in functions without optimization, the lab reports it.
+/// If functions without optimization contain more than this share of the executed instructions, the lab reports these
+/// functions.
 const SHARE: f64 = 0.2;
 /// The minimum number of executed instructions in functions without optimization. In a shorter call, the barriers of
 /// the test harness (`black_box`) look like code without optimization.
@@ -46,8 +47,9 @@ impl Counts {
     }
 }
 
-/// Both counts, of different and of executed instructions, must show that a function was compiled without optimization.
-/// For example, a short loop with a barrier may execute many moves, even if the function contains only few moves.
+/// A function is reported only if both the count of different instructions and the count of executed instructions show
+/// that the function was compiled without optimization. For example, a short loop with a barrier may execute many
+/// moves, even if the function contains only few moves.
 #[derive(Clone, Copy, Debug, Default)]
 struct OptimizationTally {
     different: Counts,
@@ -64,8 +66,8 @@ impl OptimizationTally {
     }
 }
 
-/// If functions without optimization executed many instructions, returns the one that executed the most. `blocks`
-/// contains each block, and how often the block was executed.
+/// If functions without optimization executed many instructions, returns the name of the function that executed the
+/// most instructions. `blocks` contains each block, and how often the block was executed.
 pub(super) fn missing<'c>(blocks: impl Iterator<Item = (Vec<u64>, &'c u64)>) -> Option<String> {
     let ran: Vec<(Vec<Instruction>, u64)> = blocks
         .filter(|(_, times)| **times > 0)

@@ -13,7 +13,8 @@ use crate::imp::step::repeats;
 const BASELINE: [&str; 12] =
     ["X64", "CMOV", "CPUID", "CX8", "FXSR", "MULTIBYTENOP", "SYSCALL", "TSC", "PAUSE", "CET_IBT", "MSR", "D3NOW"];
 
-/// Describes the point at which two traces differ. In messages, the text follows the words "the traces differ".
+/// Describes the point at which two traces differ. In messages, the returned text follows the words "the traces
+/// differ".
 pub(super) fn parting(parting: &Parting) -> String {
     match parting {
         Parting::Path { index, last, next: [a, b] } => {
@@ -52,7 +53,7 @@ pub(super) fn parting(parting: &Parting) -> String {
     }
 }
 
-/// If the source line of an instruction is unknown, returns advice on how to compile with source lines.
+/// If the source line of an instruction is unknown, returns advice on how to compile with debug information.
 pub(super) fn advice(parting: &Parting) -> &'static str {
     let known = match *parting {
         Parting::Path { last, next: [a, b], .. } => [last, a, b].into_iter().flatten().all(has_line),
@@ -86,7 +87,7 @@ fn has_line(address: u64) -> bool {
 }
 
 fn resolve(address: u64, each: impl FnMut(&backtrace::Symbol)) {
-    // The library subtracts one from each address, because most addresses that it resolves are return addresses. The
+    // The library subtracts one from each address before a lookup, because most addresses are return addresses. The
     // code therefore adds one to the address of an instruction.
     backtrace::resolve(std::ptr::without_provenance_mut::<c_void>(address as usize + 1), each);
 }
@@ -110,8 +111,8 @@ pub(super) fn source(address: u64) -> String {
 }
 
 /// Returns the path of a file relative to the current folder, if the file is inside this folder. For another file,
-/// returns only the end of the path inside a package, or only the file's name. The result therefore contains no folders
-/// of a user or of a build machine.
+/// returns only the last three components of the path, or only the file's name. The result therefore contains no
+/// folders of a user or of a build machine.
 fn short(file: &Path) -> String {
     if let Some(inside) = std::env::current_dir().ok().and_then(|folder| file.strip_prefix(folder).ok()) {
         return inside.display().to_string();
@@ -144,7 +145,7 @@ pub(super) fn mnemonic(address: u64) -> String {
     if repeats(&instruction) { format!("rep {name}") } else { name }
 }
 
-/// Returns the instruction sets that the instruction needs, without the instruction sets that every x86-64 processor
+/// Returns the instruction sets that the instruction needs, except the instruction sets that every x86-64 processor
 /// has.
 pub(super) fn instruction_sets(address: u64) -> impl Iterator<Item = String> {
     let names = instruction(address).cpuid_features().iter().map(|feature| format!("{feature:?}"));

@@ -1,5 +1,5 @@
-//! The recording of a call. A recording contains a running hash over all instructions and addresses, a part of the call
-//! in detail, and the number of times that each instruction ran.
+//! The recording of a call. A recording contains a running hash over all instructions and addresses, the details of one
+//! part of the call, and the number of times that each instruction ran.
 
 use std::ops::Range;
 
@@ -61,7 +61,7 @@ pub(super) struct Recording {
     pub(super) blocks: Vec<u64>,
     /// Whether the call had more instructions than the limit.
     pub(super) cut: bool,
-    /// Whether marks limited the recording to a part of the call.
+    /// Whether a start or stop instruction limited the recording to a part of the call.
     pub(super) marked: bool,
     /// Whether the call used a time, a random number, or another value that differs between calls.
     pub(super) varies: bool,
@@ -75,9 +75,9 @@ struct Live {
     from: u64,
     full: bool,
     stop: Option<Stop>,
-    /// Whether a mark has switched the recording off.
+    /// Whether a stop instruction has switched the recording off.
     off: bool,
-    /// Whether the call has executed a mark.
+    /// Whether the call has executed a start or stop instruction.
     marked: bool,
     /// Whether the call made a system call whose result may differ between calls with the same input.
     varies: bool,
@@ -118,8 +118,8 @@ pub(super) fn mix(hash: u64, word: u64) -> u64 {
     (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1)
 }
 
-/// Returns the memory ranges with code that the program cannot change, either directly or through another mapping of
-/// the same memory.
+/// Returns the ranges of memory that contain code and that the program cannot change, neither directly nor through
+/// another mapping of the same memory.
 fn fixed() -> Option<Vec<Range<u64>>> {
     let range = |line: &str| {
         let mut words = line.split_whitespace();
@@ -159,7 +159,7 @@ impl Recorder {
         move || live().progress
     }
 
-    /// Begins a recording. The details begin with the instruction number `from`.
+    /// Begins a recording. The detailed part of the recording begins with the instruction number `from`.
     pub(super) fn begin(&mut self, from: u64) {
         *self.live = Live { from, ..Live::default() };
         self.clear();
@@ -224,7 +224,7 @@ impl Recorder {
         self.entries.get((self.slots[slot] as usize).checked_sub(1)?)
     }
 
-    /// Returns how many words the log contains after the address of this instruction.
+    /// Returns the number of words (memory addresses) that follow the address of this instruction in the log.
     pub(super) fn words(&self, address: u64) -> usize {
         self.entry(address).map_or(0, |entry| entry.words)
     }

@@ -8,7 +8,7 @@ use crate::imp::step::{Registers, Stop, bytes, path};
 /// hash of the data to which the arguments point.
 pub(super) const WORDS: usize = 2 + REGISTERS.len();
 
-/// The registers of the arguments, with the register numbers of machine instructions.
+/// The numbers of the registers that hold the arguments, as in machine code.
 const REGISTERS: [usize; 6] = [7, 6, 2, 10, 8, 9];
 
 /// The number of arguments of each system call. The first list starts with system call 0, and the second list starts
@@ -22,7 +22,7 @@ const ARGUMENTS: [&[u8]; 2] = [
 ];
 const LATER: u64 = 424;
 
-/// Calls `each` with each word of the system call that is made next.
+/// Calls `each` with each word that the trace contains for the next system call.
 pub(super) fn words(registers: &Registers<'_>, mut each: impl FnMut(u64)) {
     let number = registers.general(0);
     each(number);
@@ -52,8 +52,8 @@ fn count(number: u64, argument: impl Fn(usize) -> u64) -> usize {
     }
 }
 
-/// Returns a hash of the data behind pointer arguments that control the kernel, such as a time, lengths or a path. If
-/// there are no such data, returns zero.
+/// Returns a hash of the data behind pointer arguments that control the kernel, such as a time, lengths or a path.
+/// Returns zero if no argument points to data of this kind.
 fn pointed(number: libc::c_long, registers: &Registers<'_>) -> u64 {
     let argument = |index: usize| registers.general(REGISTERS[index]);
     steering(number, argument).map_or(0, |all| {
@@ -71,8 +71,8 @@ const NONE: (u64, u64) = (0, 0);
 
 /// If arguments of a system call point to data that control the kernel, returns the addresses and the lengths in bytes
 /// of these data. The result contains neither data that the kernel only copies, nor memory for the kernel's results.
-/// Returns `None` for a system call that is not in this list, because the data behind the pointers of such a call are
-/// unknown.
+/// Returns `None` for a system call that is not in this function's list, because it is unknown what its arguments point
+/// to.
 fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u64, u64); 4]> {
     const TIME: u64 = size_of::<libc::timespec>() as u64;
     const VECTOR: u64 = size_of::<libc::iovec>() as u64;
@@ -132,8 +132,8 @@ fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u
         libc::SYS_renameat | libc::SYS_renameat2 => [at(1, PATH), at(3, PATH), NONE, NONE],
         libc::SYS_rt_sigaction => [at(1, 32), NONE, NONE, NONE],
         libc::SYS_rt_sigprocmask => [at(1, 8), NONE, NONE, NONE],
-        // The first 12 bytes are the address and the flags, and the last 8 bytes are the size. The bytes between the
-        // flags and the size have no meaning.
+        // In the structure of `sigaltstack`, the first 12 bytes are the address and the flags, and the last 8 bytes are
+        // the size. The bytes between the flags and the size of a signal stack have no meaning.
         libc::SYS_sigaltstack if argument(0) != 0 => [at(0, 12), (argument(0) + 16, 8), NONE, NONE],
         libc::SYS_sigaltstack => [NONE; 4],
         libc::SYS_setrlimit => [at(1, 16), NONE, NONE, NONE],
@@ -151,7 +151,7 @@ fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u
     })
 }
 
-/// With this operation of `prctl`, the C library sets a name for its memory.
+/// The C library uses this operation of `prctl` to name its memory areas.
 const PR_SET_VMA: i32 = 0x5356_4d41;
 
 /// The system calls whose arguments are numbers, or point to data that the kernel only copies.
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn the_table_has_all_arguments_of_the_system_calls_that_are_compared() {
         assert_eq!(ARGUMENTS.map(<[u8]>::len), [335, 41]);
-        // With these arguments, `count` counts all arguments of every system call.
+        // If a system call gets these arguments, `count` returns the maximum number of arguments of this system call.
         let all = |index: usize| [0, libc::FUTEX_WAIT_BITSET as u64, 0, u64::MAX, 0, 0][index];
         for (arguments, numbers) in KNOWN.iter().enumerate() {
             for &number in *numbers {

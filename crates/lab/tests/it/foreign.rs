@@ -165,8 +165,8 @@ fn python() -> bool {
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A worker whose clock counts simulated ticks. A call takes 100 ticks. In target 0, each equal byte at the start of
-/// the two parts adds 5 ticks.
+/// A worker whose clock counts simulated ticks. A call takes 100 ticks. In target 0, a call takes 5 ticks more for each
+/// byte that is equal at the start of the two parts.
 const SIMULATED: &str = r#"
 import random, struct, sys
 noise = random.Random(1)
@@ -257,7 +257,7 @@ fn documented() -> &'static str {
 
 #[test]
 fn the_worker_of_the_documentation_runs_as_printed() {
-    // The example must state the true length of its text.
+    // The documentation must state the true length of the text in its example.
     let text = PAGE.lines().find(|line| line.starts_with("language: Lua")).unwrap().replace('⏎', "\n");
     assert!(PAGE.contains(&format!("{} bytes of text", text.len())), "{}", text.len());
     if !python() {
@@ -439,8 +439,8 @@ fn no_process_of_a_worker_is_left() {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    // In a container, there may be no process that waits for processes whose parent has ended. Such processes become
-    // zombies, and the test accepts a zombie as an ended process.
+    // In a container, there may be no process that waits for processes whose parent has ended. Processes that nobody
+    // waits for become zombies, and the test accepts a zombie as an ended process.
     let state = fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
     assert!(state.contains(") Z "), "{state}");
 }

@@ -120,8 +120,8 @@ fn each_call_that_changes_its_input_gets_the_same_input() {
     );
     let report = timing::run(&mut target, &Settings { looks: 1, ..settings(2) }, &clock, &mut Silent);
     assert!(report.repeats >= 17, "{}", report.repeats);
-    // The test counts only measurements with the final number of calls. The warm-up also has measurements with other
-    // numbers of calls.
+    // The test counts only the inputs that were used for the final number of calls. The warm-up also makes inputs for
+    // other numbers of calls.
     let measured = prepared.borrow().values().filter(|&&calls| calls == u64::from(report.repeats)).count();
     assert!(measured > 8000, "{measured} inputs were made for each of {} calls", report.repeats);
 }
@@ -188,12 +188,12 @@ fn a_slow_function_has_batches_of_two_pairs_and_small_controls() {
     .fixed("a", &[0])
     .fixed("b", &[1]);
     // The time limit counts real time, and the mock clock takes no real time. The run ends after the minimum number of
-    // batches, which is 12 to 16.
+    // batches, which is between 12 and 16.
     let settings = Settings { time_limit: Duration::from_millis(1), looks: 1, ..Settings::default() };
     let report = timing::run(&mut target, &settings, &clock, &mut Silent);
     assert_eq!(report.design.pairs_per_batch, 2);
-    // The warm-up makes about 40 calls. The cut points take at most 18 pairs. A round has 8 calls of this function, in
-    // addition to the calls of the known leak.
+    // The warm-up makes about 40 calls. The choice of the cut points (the times to compare) takes at most 18 pairs of
+    // calls. A round has 8 calls of this function, in addition to the calls of the known leak.
     assert!(calls.get() < 260, "{}", calls.get());
 }
 
@@ -211,8 +211,8 @@ fn a_slow_function_keeps_the_time_limit() {
     let limit = Duration::from_secs(2);
     let settings = Settings { time_limit: limit, ..settings(1) };
     let report = timing::run(&mut target, &settings, &*clock::best(), &mut Silent);
-    // The warm-up takes up to a second. A round has five parts of at most four calls, and the controls have the same
-    // number of calls. A busy machine makes the run longer, but never makes more calls fit into the limit.
+    // The warm-up takes up to a second. A round has five parts of at most four calls each, and the controls make as
+    // many calls as the function. A busy machine makes the run longer, but never makes more calls fit into the limit.
     let most = (limit + Duration::from_secs(1)).as_millis() / call.as_millis() + 24;
     assert!(u128::from(calls.get()) <= most, "{} calls, {most} expected", calls.get());
     assert_eq!((report.design.pairs_per_batch, report.verdict), (2, Verdict::Inconclusive));

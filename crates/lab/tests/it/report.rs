@@ -196,7 +196,7 @@ fn the_detail_of_a_markdown_page_decides_its_sections_and_pictures() {
     let has = |pictures: &HashSet<String>, name: &str| pictures.contains(&format!("security.{name}"));
     assert!(has(&full.1, quiet) && !has(&main.1, quiet) && has(&main.1, leaky) && !has(&brief.1, leaky));
     assert!(brief.1.contains("security.calibration.power.svg"));
-    // Only the folder of the full page may contain pictures that the page does not show.
+    // The folders of the main page and of the brief page must contain only pictures that the page shows.
     for (text, pictures) in [&main, &brief] {
         assert!(pictures.iter().all(|name| text.contains(&format!("]({name})"))), "{pictures:?}");
     }

@@ -34,7 +34,8 @@ impl Machine {
 }
 
 /// Runs `runs` races on noisy machines. The second function takes `factor` times as long as the first function. Returns
-/// how many races ended with each result: the functions are the same, the functions differ, or neither.
+/// how many races ended with each result: the functions are the same, the functions differ, or the race is
+/// inconclusive.
 fn outcomes(runs: u64, factor: f64) -> [u64; 3] {
     let mut counts = [0; 3];
     for run in 0..runs {
@@ -72,8 +73,8 @@ fn a_difference_within_the_margin_is_the_same() {
     assert!(found[1] <= 1 && found[0] >= 50, "{found:?}");
 }
 
-/// The ratio is equal to the margin, so neither "the same" nor "different" is right. At most the share of races that
-/// the error rate allows may report that the functions are the same or differ.
+/// The ratio is equal to the margin, so neither "the same" nor "different" is right. The number of races that report
+/// "the same" or "different" must not exceed the number that the error rate allows.
 #[test]
 fn a_difference_as_large_as_the_margin_is_inconclusive() {
     let found = outcomes(100, 1.005);

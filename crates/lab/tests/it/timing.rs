@@ -82,8 +82,8 @@ fn drift_and_correlated_noise_raise_no_alarm() {
         let calls = calls as f64;
         100.0 + 40.0 * (calls / 3000.0).sin() + calls / 500.0 + 3.0 * random.normal()
     });
-    // The expected number of rejections is 5 % of 200. The limit for rejections is four standard deviations above the
-    // expected number.
+    // The test expects that 5 % of 200 comparisons report a difference by chance. The limit is four standard deviations
+    // above the expected number of false reports.
     let rejected = reports.iter().filter(|report| report.pairs[0].p <= 0.05).count();
     assert!(rejected <= 10 + 13, "{rejected}");
     assert_eq!(count(&reports, Verdict::Leak), 0);

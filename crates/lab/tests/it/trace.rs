@@ -233,8 +233,8 @@ fn a_function_whose_traces_differ_for_one_input_is_skipped() {
     assert!(trace::leaks(&trace::compare(&inputs(8), &mut |_| ())).is_none());
 }
 
-/// Before each call, the heap must be restored. Otherwise, an object such as a big number would have another address in
-/// each call.
+/// Before each call, the heap must be restored. Without restoring the heap, an object such as a big number would have
+/// another address in each call.
 #[test]
 fn each_call_starts_with_the_same_memory() {
     let (mut calls, mut kept) = (0_u8, Vec::new());
@@ -323,7 +323,7 @@ fn code_without_optimization_is_named() {
 #[cfg(feature = "harness")]
 fn marks_in_c_limit_the_comparison() {
     for level in ["-O0", "-O2"] {
-        // The marks exclude the calls that stop at the first difference.
+        // `DEADPAN_TRACE_START` and `DEADPAN_TRACE_STOP` exclude the calls of `leaky`.
         let found = traced_c(level, "marked");
         assert_eq!((found.equal, &found.skipped), (true, &None), "{level}: {found:?}");
         assert!(found.instructions > 100, "{level}: {found:?}");
@@ -379,7 +379,8 @@ fn a_function_that_dies_in_its_process_is_skipped() {
         "the function was killed by signal 11 in the process in which it was traced, where no signal handlers run";
     assert_eq!(text, end);
     let text = reason(|_| {
-        // This caught panic comes first, because the first panic of a process prepares the unwinder.
+        // This panic, which is caught, comes before the traced panic, because the first panic of a process prepares the
+        // unwinder.
         sink(std::panic::catch_unwind(|| std::panic::resume_unwind(Box::new(1))).is_err());
         if traced() {
             std::panic::resume_unwind(Box::new(2));
@@ -563,12 +564,12 @@ thread_local! {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller keeps the contract of this method. The system's allocator has the same contract.
+        // SAFETY: the caller obeys the contract of this method. The system's allocator has the same contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of this method. The system's allocator has the same contract.
+        // SAFETY: the caller obeys the contract of this method. The system's allocator has the same contract.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

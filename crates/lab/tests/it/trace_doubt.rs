@@ -77,7 +77,6 @@ fn code_that_the_function_rewrites_is_not_traced_from_a_stale_copy() {
         run_code(code);
     });
     assert!(text.starts_with("the function runs code that it can change"), "{text}");
-    // Each call of the function makes the page writable, and then executable again.
     let [code, _] = page(libc::PROT_READ | libc::PROT_WRITE, false);
     let text = reason(|input| {
         protect(code, libc::PROT_READ | libc::PROT_WRITE);
@@ -99,7 +98,8 @@ fn code_that_the_function_rewrites_is_not_traced_from_a_stale_copy() {
         run_code(code);
     });
     assert!(text.starts_with("the function opens the memory of a process as a file"), "{text}");
-    // A trace can follow generated code that does not change, such as code that a compiler makes at run time.
+    // A trace can follow code that was generated at run time and does not change, such as code from a just-in-time
+    // compiler.
     let found = trace::compare(&inputs(), &mut |_| run_code(code));
     assert_eq!((found.equal, &found.skipped), (true, &None), "{found:?}");
 }
@@ -272,7 +272,7 @@ fn arguments_of_system_calls_are_compared() {
         libc::syscall(libc::SYS_nanosleep, &raw const time, 0);
     });
     assert!(text.contains("which passes different times, lengths or paths to system call 35"), "{text}");
-    // SAFETY: both calls have no precondition.
+    // SAFETY: neither call has a precondition.
     let text = leak(|input| unsafe {
         let number = if input[0] < 100 { libc::SYS_getuid } else { libc::SYS_getgid };
         libc::syscall(number);
@@ -298,7 +298,7 @@ fn arguments_of_system_calls_are_compared() {
     let found = trace::compare(&inputs(), &mut |input| operation_with_argument(libc::F_GETFD, input[0].into()));
     assert_eq!((found.equal, &found.skipped), (true, &None), "{found:?}");
     let base = page(libc::PROT_READ, false)[0] as u64;
-    // SAFETY: the first call moves no memory, because there is no memory at address zero. The second call names a page.
+    // SAFETY: `mremap` moves no memory, because there is no memory at address zero. The second call names a page.
     let text = leak(|input| unsafe {
         let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
         libc::syscall(libc::SYS_mremap, 0, 4096, 4096, flags, base + (u64::from(input[0]) << 12));
@@ -309,8 +309,8 @@ fn arguments_of_system_calls_are_compared() {
         libc::syscall(libc::SYS_prctl, 0x5356_4d41, 0, base, u64::from(input[0]) << 12, c"page".as_ptr());
     });
     assert!(text.contains("whose argument 4 of system call 157 is 0x"), "{text}");
-    // A register that is not an argument of the system call may contain a secret.
-    // SAFETY: both calls use no memory, and there is no descriptor -1.
+    // A register that is not an argument of the system call may contain a secret. SAFETY: neither call uses memory, and
+    // there is no descriptor -1.
     let found = trace::compare(&inputs(), &mut |input| unsafe {
         libc::syscall(libc::SYS_getuid, u64::from(input[0]), 1, u64::from(input[0]));
         libc::syscall(libc::SYS_close, -1, u64::from(input[0]));

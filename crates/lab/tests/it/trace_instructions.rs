@@ -20,8 +20,8 @@ type Case = fn(u64, *mut u8);
 macro_rules! cases {
     ($($name:literal $(if $possible:expr)? => $($line:literal),+;)*) => {
         [$(($name, true $(&& $possible)?, (|secret, memory| {
-            // SAFETY: the code accesses only the 4096 bytes at `memory`, which the caller owns, and restores the bases
-            // of segments.
+            // SAFETY: the code accesses only the 4096 bytes at `memory`, which the caller owns, and restores the base
+            // addresses of segments.
             unsafe {
                 std::arch::asm!(
                     $($line),+,
@@ -37,8 +37,8 @@ macro_rules! cases {
 #[repr(align(64))]
 struct Memory([u8; 4096]);
 
-/// Traces a case with several secrets, or, if `public` is given, with this value instead of the secrets. Returns `None`
-/// if the processor lacks an instruction.
+/// Traces a case with several secrets, or with the value `public` if it is given. Returns `None` if the processor lacks
+/// an instruction.
 fn traced((name, possible, case): (&str, bool, Case), public: Option<u64>) -> Option<Trace> {
     if !possible {
         eprintln!("skipped: {name}: not on this processor");

@@ -42,7 +42,7 @@ warm-up: 1000
 
 
 def measure(prepare, call, data, repeats, before, within, clock=time.perf_counter_ns):
-    # Each measurement gets new objects: an object may keep results of earlier calls, such as its hash.
+    # Each measurement gets new objects, because an object may store results of earlier calls, such as its hash.
     arguments = prepare(data)
     for _ in range(before):
         pass

@@ -20,7 +20,7 @@ pub enum Flaw {
     /// A newer version of this crate wrote the pack.
     #[error("the folder was packed by a newer deadpan")]
     Newer,
-    /// An entry of a pack is not below the pack's root.
+    /// An entry of a pack does not have a path inside the root of the pack.
     #[error("{path} is not in the root folder of the pack")]
     OutsideRoot {
         /// The entry's path.
@@ -65,13 +65,13 @@ pub enum Flaw {
         /// The link's path.
         path: String,
     },
-    /// The folder of the entry failed or is missing.
+    /// The folder that contains the entry is missing, or could not be made.
     #[error("the folder of {path} failed or is missing")]
     NoFolder {
         /// The entry's path.
         path: String,
     },
-    /// The archive has too many folders that exist only in the paths of other entries: see
+    /// Too many folders have no entry of their own and occur only in the paths of other entries: see
     /// [`most_implied`](crate::most_implied).
     #[error(
         "the folders of {path} have no entries, and the archive names too many of these: more than 4096, and more than \

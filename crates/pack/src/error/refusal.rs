@@ -39,7 +39,7 @@ pub enum Refusal {
     LinkWithoutFile {
         /// The link's path.
         link: String,
-        /// The path of the file to which the hard link refers.
+        /// The path of the file that is the target of the hard link.
         file: String,
     },
     /// Several entries are selected, but the output takes only one file.
@@ -78,7 +78,7 @@ pub enum Refusal {
         /// The path.
         path: String,
     },
-    /// The archive file itself has this path in the target folder, and is not replaced.
+    /// The path belongs to the archive that is being unpacked, and this archive is not replaced.
     #[error("{path} is the archive that is being unpacked, and is not replaced")]
     IsArchive {
         /// The path.

@@ -9,11 +9,11 @@ pub(crate) const SIGNATURE: &[u8; 8] = b"DPNPACK\x01";
 /// The length in bytes of the trailer, which ends with the signature.
 pub(crate) const TRAILER: usize = 64;
 
-/// The length in bytes of the head of a part. The head is stored before the records, and contains the number of entries
-/// and the offset where the first entry begins.
+/// The length in bytes of the head of a part. The head is stored before the records of the part: it contains the number
+/// of entries, and the offset where the first entry begins.
 pub(crate) const HEAD: usize = 12;
 
-/// Returns the first byte of a record for this kind of entry.
+/// Returns the byte that stands for this kind of entry at the beginning of a record.
 pub(crate) fn code(kind: Kind) -> u8 {
     match kind {
         Kind::File => 1,
@@ -44,7 +44,7 @@ pub(crate) fn line(offset: u64, length: u32, count: u32, hash: &blake3::Hash, fi
 /// The length of a tar record in bytes. GNU tar reads and writes archives in whole records.
 const RECORD: u64 = 10_240;
 
-/// Returns the number of zero bytes between the trailer and a table that ends at `end`. The zeros make the pack's
+/// Returns the number of zero bytes between a table that ends at `end` and the trailer. The zeros make the pack's
 /// length a multiple of the length of a tar record. `tar r` destroys an archive whose length is not a multiple of a
 /// block. `tar --delete` loses entries if the last tar record of an archive is incomplete.
 pub(crate) fn zeros(end: u64) -> usize {

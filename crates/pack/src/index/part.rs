@@ -44,8 +44,8 @@ impl PartReader {
         Ok(Self { bytes, at, part, decoder })
     }
 
-    /// Returns the offset where the last returned entry ends, or, if no entry was returned, where the first entry
-    /// begins.
+    /// Returns the offset where the last returned entry ends; before the first call of `next`, the offset where the
+    /// first entry begins.
     pub(crate) fn end(&self) -> u64 {
         self.decoder.end()
     }
@@ -80,7 +80,8 @@ impl PartReader {
         Ok(Some(entry))
     }
 
-    /// Checks that this part ends here, and that the first path of the next part may follow the last path.
+    /// Checks that the part ends after its last record, and that the first path of the next part may follow the last
+    /// path of this part.
     fn check_end(&self, table: &Table) -> Result<(), Error> {
         if self.at != self.bytes.len() {
             return Err(damaged("a part has bytes after its last entry"));

@@ -22,7 +22,7 @@ pub(crate) struct Decoder {
     folder: bool,
     /// The time of the preceding entry.
     seconds: i64,
-    /// The offset where the preceding entry ends, or, if no record was decoded yet, where the first entry begins.
+    /// The offset where the preceding entry ends; before the first record, the offset where the first entry begins.
     end: u64,
     /// The number of entries in this part.
     count: u32,
@@ -57,8 +57,8 @@ impl Decoder {
         self.debt
     }
 
-    /// Takes the next record from the front of `bytes`. Takes nothing and returns `None` if the bytes end within
-    /// the record. After an error, the decoder must not be used again.
+    /// Takes the next record from the front of `bytes`. If the bytes end within the record, returns `None` and removes
+    /// nothing from `bytes`. After an error, the decoder must not be used again.
     pub(crate) fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Entry>, Error> {
         let mut fields = Fields(bytes);
         match fields.record() {
@@ -92,7 +92,7 @@ impl Decoder {
         self.path.truncate(shared);
         self.path.extend_from_slice(suffix);
         self.folder = kind == Kind::Folder;
-        // The first path of the first part is the empty path of the root.
+        // The empty path is the path of the root, and only the first record of the first part may have this path.
         if let Some(fault) = path::fault(&self.path, shared).filter(|_| !(first && self.path.is_empty())) {
             return Err(fault);
         }
@@ -132,7 +132,7 @@ impl Decoder {
         })
     }
 
-    /// Checks the target of a link whose path is the current path.
+    /// Checks the target of a link; the path of the link is in `self.path`.
     fn target(&self, kind: Kind, target: &[u8]) -> Result<Vec<u8>, &'static str> {
         if kind == Kind::HardLink {
             if path::fault(target, 0).is_some() || order(target, &self.path) != Ordering::Less {
@@ -153,8 +153,8 @@ impl Decoder {
         }
         let last = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte == b'/');
         let parent = last(suffix).map(|slash| shared + slash).or_else(|| last(&path[..shared])).unwrap_or(0);
-        // Both paths may have more bytes in common than the record states, so the path of the folder may be longer than
-        // the shared bytes.
+        // The two paths may share more bytes than the record states, so the path of the folder may be longer than
+        // `shared` bytes.
         let same = parent <= shared || path.get(shared..parent).is_some_and(|rest| suffix.starts_with(rest));
         let holds = match path.get(parent) {
             None => self.folder && path.len() == parent,
@@ -196,7 +196,6 @@ impl From<Unread> for Stop {
     }
 }
 
-/// The bytes of a record that were not decoded yet.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {

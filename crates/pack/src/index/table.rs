@@ -9,15 +9,16 @@ use crate::block::BLOCK;
 use crate::error::{Error, Flaw};
 use crate::path::{self, order};
 
-/// The maximum length of a table. This is enough for a hundred million entries with paths of usual length.
+/// The maximum length of a table. A table of this length is enough for a hundred million entries with paths of usual
+/// length.
 pub(super) const LONGEST_TABLE: u64 = 16 << 20;
-/// The maximum length of a part. The parts that writers make have about an eighth of this length.
+/// The maximum length of a part. Writers make parts of about an eighth of this length.
 const LONGEST_PART: u32 = 1 << 20;
 /// The length of the shortest record, which describes a folder.
 const SHORTEST_RECORD: u32 = 8;
-/// The length of the marker at the beginning of a pack: one block for a header, and one block for its record.
+/// The length of the marker at the beginning of a pack: a block for the header, and a block for the pax record.
 pub(crate) const MARKER: u64 = 2 * BLOCK;
-/// The text in an index block between the length of the pax record and the part.
+/// The text in an index block that comes after the length of the pax record and before the index part.
 const COMMENT: &[u8] = b" comment=deadpan index ";
 
 /// A row of the table, which describes one part.
@@ -81,8 +82,9 @@ impl Table {
         Ok(Self { bytes, rows, entries, blocks, end })
     }
 
-    /// Whether the archive ends at the offset that follows from the index. A program that appends to an archive
-    /// overwrites the two blocks of zeros at the archive's end, and may leave the rest of the index as it was.
+    /// Whether two blocks of zeros are at the offset where, according to the index, the archive ends. A program that
+    /// appends to an archive overwrites the two blocks of zeros at the archive's end, and may leave the rest of the
+    /// index as it was.
     pub(crate) fn ends_archive(&self, input: &mut (impl Read + Seek)) -> Result<bool, Error> {
         let mut blocks = [0; 2 * BLOCK as usize];
         fill(input, self.end, &mut blocks)?;
@@ -117,8 +119,8 @@ impl Table {
         self.blocks.binary_search_by_key(&end, |block| block.0).map_or(end, |found| self.blocks[found].1)
     }
 
-    /// Returns the range for an entry that begins at `begin`: from the preceding index block to the next index block,
-    /// or to the end of the entries.
+    /// Returns the range in which an entry that begins at `begin` must lie: it begins after the preceding index block,
+    /// and ends at the next index block or at the end of all entries.
     pub(crate) fn room(&self, begin: u64) -> Range<u64> {
         let next = self.blocks.partition_point(|block| block.0 < begin);
         let before = next.checked_sub(1).map_or(MARKER, |before| self.blocks[before].1);
@@ -160,8 +162,9 @@ fn rows(bytes: &[u8]) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// Computes the offsets of the index blocks and the offset of the end of the entries. The last parts follow each other
-/// without a gap, and end where the table begins. All other parts are in index blocks.
+/// Computes the offsets of the index blocks and the offset of the end of the entries. The last parts come after the end
+/// of the archive: they follow each other without a gap, and end where the table begins. All other parts are in index
+/// blocks.
 fn layout(rows: &[Row], table: u64) -> Result<(Vec<(u64, u64)>, u64), Error> {
     let outside = || damaged("a part has an impossible position");
     let mut begin = table;
@@ -179,7 +182,7 @@ fn layout(rows: &[Row], table: u64) -> Result<(Vec<(u64, u64)>, u64), Error> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
     for row in &rows[..inside] {
         let record = record_length(row.length);
-        // The record follows the header. In the record, only a line feed follows the part.
+        // The record follows the header. In the pax record, one byte follows the part: a line feed.
         let behind = row.offset.checked_add(u64::from(row.length) + 1);
         let content =
             behind.and_then(|behind| behind.checked_sub(record)).filter(|content| content.is_multiple_of(BLOCK));

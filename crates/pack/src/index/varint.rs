@@ -22,7 +22,8 @@ pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {
     put(out, ((value << 1) ^ (value >> 63)) as u64);
 }
 
-/// Takes a number from the front of `bytes`. If that fails, `bytes` does not change.
+/// Removes a number from the front of `bytes` and returns it. If the bytes do not begin with a complete number, `bytes`
+/// does not change.
 pub(crate) fn take(bytes: &mut &[u8]) -> Result<u64, Unread> {
     let mut number = 0;
     for (place, byte) in bytes.iter().enumerate() {

@@ -14,14 +14,14 @@ use crate::tar::write::comment;
 
 /// A part of this length or more gets no further entries.
 const PART: usize = 128 << 10;
-/// If the finished parts have this many bytes or more, parts without missing hashes are written into the archive as
-/// index blocks.
+/// If the finished parts have this many bytes or more, the parts whose hashes are all set are written into the archive
+/// as index blocks.
 const WAITING: usize = 4 << 20;
 const HASH: usize = 32;
 /// The length in bytes of a row of the table, without the path.
 const LINE: u64 = 8 + 4 + 4 + 32 + 2;
 
-/// The place for a hash: the number of the part, and the offset in that part.
+/// The place where a hash is stored: the number of an index part, and an offset in this part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     part: u32,
@@ -44,9 +44,8 @@ struct Part {
 pub(crate) struct IndexWriter {
     /// Parts that are not written yet. The last part may grow.
     parts: VecDeque<Part>,
-    /// The number of parts that were already written.
     written: u32,
-    /// The number of hashes that are missing in all parts.
+    /// The number of file hashes that are not set yet, in all parts together.
     open: usize,
     /// The bytes of the closed parts.
     waiting: usize,
@@ -54,7 +53,7 @@ pub(crate) struct IndexWriter {
     /// The length that the table will have after all parts are written.
     table_length: u64,
     entries: u64,
-    /// The path, the time and the end of the preceding entry.
+    /// The path of the preceding entry, with its time and the offset of its end.
     path: Vec<u8>,
     seconds: i64,
     end: u64,
@@ -114,7 +113,7 @@ impl IndexWriter {
     fn begin(&mut self, entry: &Entry) {
         self.waiting += self.parts.back().map_or(0, |part| part.bytes.len());
         self.table_length += LINE + entry.path.len() as u64;
-        // The last record may extend beyond `PART` bytes.
+        // The last record of a part may end beyond `PART` bytes, so the buffer is a little longer.
         let mut bytes = Vec::with_capacity(PART + 1024);
         bytes.extend_from_slice(&entry.begin.to_be_bytes());
         bytes.extend_from_slice(&[0; 4]);
@@ -141,8 +140,8 @@ impl IndexWriter {
         self.open
     }
 
-    /// If the finished parts have too many bytes and the oldest part has all hashes, returns the oldest part as an
-    /// index block for offset `position` of the pack.
+    /// If the finished parts have too many bytes, and the oldest part has all its hashes, returns the oldest part as an
+    /// index block, to be written at offset `position` of the pack.
     pub(crate) fn block(&mut self, position: u64) -> Option<Vec<u8>> {
         if self.waiting < WAITING || self.parts.front()?.open > 0 {
             return None;
@@ -159,7 +158,8 @@ impl IndexWriter {
         Some(block)
     }
 
-    /// Returns the next part after the end of the archive, for offset `position` of the pack.
+    /// Returns the next of the parts that follow the end of the archive, to be written at offset `position` of the
+    /// pack.
     pub(crate) fn part(&mut self, position: u64) -> Option<Vec<u8>> {
         let part = self.parts.pop_front()?;
         let (line, bytes) = self.close(part);
@@ -179,7 +179,8 @@ impl IndexWriter {
         self.table.extend_from_slice(&line);
     }
 
-    /// Returns the table, the zeros and the trailer, for offset `position` of the pack. All parts must be written.
+    /// Returns the table, the zeros and the trailer, to be written at offset `position` of the pack. All parts must be
+    /// written.
     pub(crate) fn end(&mut self, position: u64) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.table);
         let (length, hash) = (bytes.len() as u64, blake3::hash(&bytes));
@@ -189,7 +190,7 @@ impl IndexWriter {
     }
 }
 
-/// The data for a part's row in the table: the first path and the number of entries.
+/// A row of the table before its offset and length are known: the first path of the part, and the number of entries.
 struct Line {
     first: Vec<u8>,
     count: u32,

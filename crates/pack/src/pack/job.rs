@@ -22,7 +22,7 @@ pub(super) struct Shared {
     /// Signals that the index contains all hashes, or that packing failed.
     settled: Condvar,
     failed: AtomicBool,
-    /// The number of pieces in all jobs, and the maximum of this number. Each piece may keep a file open.
+    /// The number of pieces in all jobs; `most` is the maximum of this number. Each piece may keep a file open.
     pieces: AtomicUsize,
     most: usize,
     pub(super) notes: Mutex<Notes>,
@@ -58,7 +58,7 @@ impl Shared {
         if self.failed.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(index) }
     }
 
-    /// Reports that a file became shorter: returns an error, or adds a note, at most one for each file.
+    /// Reports that a file became shorter: returns an error, or adds a note. Each file gets at most one note.
     pub(super) fn shrank(&self, source: &Source) -> Result<(), Error> {
         if !self.keep_going {
             return Err(Error::Shrank { path: shown(&source.path) });
@@ -136,7 +136,7 @@ impl Job {
         self.pieces.push(piece);
     }
 
-    /// Reads and hashes a piece immediately, so that its file need not stay open until the job is completed.
+    /// Reads and hashes a piece immediately, so that the file can be closed before the job is completed.
     pub(super) fn at_once(&self, piece: Piece, buffer: &mut [u8]) -> Result<(), Error> {
         if let Some((slot, hash)) = piece.complete(&self.shared, buffer)? {
             self.shared.index().set(slot, &hash);
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use crate::entry::{Entry, Kind, Time};
 
-    /// Returns two pieces of a file of 1000 bytes that cannot be read.
+    /// Returns two pieces of a file of 1000 bytes; reading this file fails.
     fn unreadable(shared: &Shared) -> [Piece; 2] {
         // Reading fails because the file is open for writing only.
         let folder = tempfile::tempdir().expect("a folder");

@@ -9,8 +9,8 @@ use std::hash::{BuildHasher, RandomState};
 use crate::index::varint::{put, put_signed, signed, take};
 use crate::path;
 
-/// The number of records in a block. The first record of a block is stored completely, and each other record as the
-/// difference from the preceding record. On average, a lookup decodes half of a block.
+/// The number of records in a block. The first record of a block is stored completely; each other record is stored as
+/// the difference from the preceding record. On average, a lookup decodes half of a block.
 const IN_BLOCK: u32 = 32;
 
 /// The minimum number of slots in a hash table.
@@ -86,7 +86,7 @@ impl Links {
         record
     }
 
-    /// The old table can be dropped first, because the records contain all keys.
+    /// The old table is emptied first: its keys are not lost, because the records contain all keys.
     fn grow(&mut self) {
         self.table.clear();
         let mut number = 0;
@@ -128,8 +128,8 @@ impl LinkRecord {
         self.path.extend_from_slice(&path[shared..]);
     }
 
-    /// Applies the difference at the beginning of `rest`, so that this record becomes the next record. Returns `None`
-    /// at the end.
+    /// Changes this record to the next record, by the difference that is stored at the beginning of `rest`. Returns
+    /// `None` at the end.
     fn next(&mut self, rest: &mut &[u8]) -> Option<()> {
         self.key.device = take(rest).ok()?;
         self.key.inode = self.key.inode.wrapping_add_signed(signed(take(rest).ok()?));
@@ -140,8 +140,8 @@ impl LinkRecord {
     }
 }
 
-/// A hash table with linear probing. The low bits of a slot hold a record's number. The other bits hold a part of the
-/// key's hash, so that a lookup rarely decodes the record of another key.
+/// A hash table with linear probing. The low bits of a slot contain the number of a record. The other bits contain a
+/// part of the hash of the record's key, so that a lookup seldom decodes a record with another key.
 #[derive(Debug, Default)]
 struct LinkTable {
     /// The slots. The number of slots is a power of two, or 0.

@@ -53,8 +53,8 @@ impl Source {
         }
     }
 
-    /// Reads `bytes` at `offset` of the file. Returns false if the file ends before all of these bytes are read. Bytes
-    /// that are missing or cannot be read are filled with zeros, because the headers already state the length of the
+    /// Reads `bytes` at `offset` of the file. Returns false if the file ends before all of these bytes are read. If
+    /// bytes are missing or cannot be read, zeros take their place, because the headers already state the length of the
     /// content.
     pub(super) fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<bool> {
         let mut filled = 0;
@@ -102,7 +102,8 @@ impl Source {
         About::of_file(&self.file).is_ok_and(|about| about.length < self.was.0)
     }
 
-    /// Whether the file changed after its headers were written; false if a read found the file too short.
+    /// Whether the file changed after its headers were written. If a read found the file too short, the result is
+    /// false.
     pub(super) fn changed(&self) -> bool {
         !self.cut.load(Ordering::Relaxed)
             && About::of_file(&self.file).is_ok_and(|about| Version::from_about(&about) != self.was)
@@ -111,7 +112,7 @@ impl Source {
 
 /// The parts of a file that contain data and not holes.
 pub(super) struct Extents {
-    /// The offset and length of each piece.
+    /// The offset in the file and the length of each piece with data.
     pieces: VecDeque<(u64, u64)>,
     /// Whether the file has holes.
     sparse: bool,

@@ -21,14 +21,14 @@ pub(crate) enum Event {
         flaw: Flaw,
     },
     /// The map of the last entry, which has holes. The map states where in the file the pieces of content belong. This
-    /// event comes before the first piece of data. If the content begins with the map itself, this part of the content
-    /// may come before this event.
+    /// event comes before the first piece of data. If the map is stored at the beginning of the content, the bytes of
+    /// the map may be reported as content before this event.
     Map(Map),
     /// A part of the content of the last entry.
     Content {
         /// The offset in the content.
         offset: u64,
-        /// The range of the content in the caller's bytes.
+        /// The range of the caller's bytes that contains this part of the content.
         range: Range<usize>,
     },
     /// The comment of a global header: the marker of a pack, a part of the index, or a comment of another program.

@@ -6,7 +6,7 @@ pub(crate) const BLOCK: usize = crate::block::BLOCK as usize;
 /// The comment at the beginning of every pack.
 pub(crate) const MARKER: &[u8] = b"deadpan pack 1";
 
-/// The only record of the global header that contains the marker.
+/// The header with the marker is a global header with only this record.
 pub(crate) const MARKER_RECORD: &[u8] = b"26 comment=deadpan pack 1\n";
 
 /// The comment of an index block begins with these bytes; a part of the index follows them.

@@ -12,7 +12,7 @@ pub(super) struct Header<'a>(&'a [u8; BLOCK]);
 pub(super) enum HeaderFormat {
     /// POSIX: `ustar` and pax.
     Posix,
-    /// GNU tar without pax. In this format, other fields are at the place of the prefix field of POSIX.
+    /// GNU tar without pax. In this format, the bytes of the POSIX field `prefix` contain other fields.
     Gnu,
     /// Formats older than POSIX and GNU.
     Old,
@@ -47,7 +47,7 @@ impl<'a> Header<'a> {
         self.0[156]
     }
 
-    /// Returns the path; in the header, a long path is split into two fields.
+    /// Returns the path. In a POSIX header, a long path is split into two fields.
     pub(super) fn path(&self) -> Vec<u8> {
         let (name, prefix) = (text(&self.0[..100]), text(&self.0[345..500]));
         if self.maker() == HeaderFormat::Posix && !prefix.is_empty() {
@@ -77,7 +77,7 @@ impl<'a> Header<'a> {
         number::field(&self.0[124..136])
     }
 
-    /// Whether a number fills its whole field, so that its terminating zero byte is in the next field.
+    /// Whether a number fills its whole field, so that the zero byte at its end is the first byte of the next field.
     pub(super) fn overflows(&self) -> bool {
         [108..116, 116..124, 124..136, 136..148].into_iter().any(|field| number::overflown(&self.0[field]))
     }
@@ -91,7 +91,7 @@ impl<'a> Header<'a> {
         number::field(&self.0[483..495])
     }
 
-    /// Returns the first lines of the map in the old GNU format, and whether more blocks of the map follow.
+    /// Returns the part of an old GNU map that the header contains, and whether more blocks of the map follow.
     pub(super) fn map(&self) -> (&'a [u8], bool) {
         (&self.0[386..482], self.0[482] != 0)
     }

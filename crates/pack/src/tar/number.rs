@@ -31,7 +31,8 @@ fn octal(bytes: &[u8]) -> Option<i64> {
     })
 }
 
-/// Reads a number in two's complement. The first bit only marks the binary form, so the sign is in the second bit.
+/// Reads a number in two's complement. The first bit only shows that the form is binary, so the sign is in the second
+/// bit.
 fn binary(bytes: &[u8]) -> Option<i64> {
     let mut rest = bytes.iter();
     let first = rest.next()? & 0x7f;

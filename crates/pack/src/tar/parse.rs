@@ -50,19 +50,19 @@ struct Next {
 #[derive(Debug)]
 enum State {
     Header,
-    /// The parser reads the contents of an extended header.
+    /// The state in which the parser reads the contents of an extended header.
     Long {
         kind: u8,
         begin: u64,
         length: u64,
         bytes: Vec<u8>,
     },
-    /// The parser reads the blocks that continue a map in the old GNU format.
+    /// The state in which the parser reads the further blocks of a map in the old GNU format.
     OldMap {
         member: Box<Member>,
         pieces: Pieces,
     },
-    /// The parser reads the map of the holes, which is at the beginning of a file's content.
+    /// The state in which the parser reads a map of holes that is stored at the beginning of a file's content.
     NewMap {
         reading: Reading,
         seen: u64,
@@ -74,10 +74,10 @@ enum State {
         length: u64,
         wanted: bool,
     },
-    /// The parser reads the padding after the content of a file. The value is the number of padding bytes that were not
-    /// read yet.
+    /// The state in which the parser reads the padding after the content of a file. The value is the number of padding
+    /// bytes that were not read yet.
     Padding(u64),
-    /// The parser has read one block of zeros.
+    /// The state after one block of zeros.
     Ending,
     Ended,
 }
@@ -135,7 +135,7 @@ impl Parser {
         }
     }
 
-    /// Continues after the bytes that [`Self::skippable`] counts, as if they had been read.
+    /// Skips the bytes that [`Self::skippable`] counts, and continues as if the parser had read them.
     pub(crate) fn skip(&mut self) {
         let bytes = self.skippable();
         if bytes > 0 {
@@ -144,8 +144,8 @@ impl Parser {
         }
     }
 
-    /// Returns the next event in `bytes` from offset `at` on, and increases `at` by the number of bytes that were read.
-    /// Returns `None` if more bytes are needed.
+    /// Returns the next event in `bytes`, beginning at offset `at`, and increases `at` by the number of bytes that were
+    /// read. Returns `None` if more bytes are needed.
     pub(crate) fn next(&mut self, bytes: &[u8], at: &mut usize) -> Result<Option<Event>, Error> {
         loop {
             if let Some(event) = self.found.pop_front() {
@@ -237,7 +237,7 @@ impl Parser {
     }
 
     fn whole(&mut self, block: &[u8; BLOCK]) -> Result<Option<Event>, Error> {
-        // `self.offset` already includes the bytes of this block that earlier calls collected.
+        // If earlier calls collected some bytes of this block, `self.offset` already includes these bytes.
         let begin = self.offset - self.offset % block::BLOCK;
         if let State::OldMap { pieces, .. } = &mut self.state {
             pieces.add_old(&block[..504])?;
@@ -290,7 +290,7 @@ impl Parser {
         if kind != b'g' {
             self.next.begin.get_or_insert(begin);
         }
-        // Memory grows with the bytes that arrive, not with the length that the header states.
+        // The buffer grows only as bytes arrive, so a false length in the header takes no memory.
         self.state = State::Long { kind, begin: begin + block::BLOCK, length, bytes: Vec::new() };
         if length == 0 { self.long().map(|()| None) } else { Ok(None) }
     }
@@ -329,7 +329,8 @@ impl Parser {
         Ok(())
     }
 
-    /// Continues with content. `wanted` means that the content is returned to the caller.
+    /// Continues with content. If `wanted` is set, the parser returns the content to the caller; otherwise the content
+    /// is skipped.
     fn content(&mut self, length: u64, wanted: bool) {
         self.state = if length == 0 { State::Header } else { State::Content { seen: 0, length, wanted } };
     }

@@ -28,14 +28,16 @@ pub(super) struct Sparse {
     pub(super) real_size: Option<u64>,
     /// The map in the format versions 0.0 and 0.1, which is stored in pax records.
     pub(super) pieces: Option<Pieces>,
-    /// For version 0.0: the offset of a piece, until the next record gives the length of the piece.
+    /// In version 0.0, one record gives the offset of a piece, and the next record gives its length: this is an offset
+    /// whose length was not read yet.
     offset: Option<u64>,
 }
 
 /// A comment, and its offset in its header.
 pub(super) type Comment = (usize, Vec<u8>);
 
-/// Returns the records one by one, each `LENGTH KEY=VALUE\n`, with the offset of the value.
+/// Returns the records one by one: the key, the value, and the offset of the value. A record has the form
+/// `LENGTH KEY=VALUE\n`.
 fn records(bytes: &[u8]) -> impl Iterator<Item = Result<(&[u8], &[u8], usize), Error>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -67,7 +69,7 @@ fn record(bytes: &[u8]) -> Option<(Span, Span)> {
 }
 
 impl PaxRecords {
-    /// Reads the records before an entry, which apply to that entry.
+    /// Reads the records of a header that applies only to the entry after it.
     pub(super) fn of_entry(bytes: &[u8], defaults: &Self) -> Result<Self, Error> {
         let mut found = defaults.clone();
         for record in records(bytes) {

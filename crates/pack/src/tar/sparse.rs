@@ -30,7 +30,8 @@ impl Pieces {
         Ok(())
     }
 
-    /// Adds the pieces of an old GNU header (offset and length in 24 bytes each), up to the first empty piece.
+    /// Adds the pieces of an old GNU header, up to the first empty piece. Each piece takes 24 bytes: its offset and its
+    /// length.
     pub(super) fn add_old(&mut self, bytes: &[u8]) -> Result<(), Error> {
         for line in bytes.chunks_exact(24) {
             if line[0] == 0 || line[12] == 0 {
@@ -42,8 +43,8 @@ impl Pieces {
         Ok(())
     }
 
-    /// Returns the map if its pieces agree with `stored` and `real_size`. The pieces begin at byte `begin` of the
-    /// content, which has `stored` bytes.
+    /// Returns the map if its pieces agree with `stored` and `real_size`. Before the pieces, the content has `begin`
+    /// bytes; the whole content has `stored` bytes.
     pub(super) fn map(self, begin: u64, stored: u64, real_size: u64) -> Result<Map, Error> {
         let agrees = begin.checked_add(self.data) == Some(stored) && self.end <= real_size;
         if agrees { Ok(Map { begin, list: self.list }) } else { Err(damaged()) }
@@ -59,8 +60,8 @@ pub(crate) struct Map {
 }
 
 impl Map {
-    /// For the `length` bytes of the content that begin at byte `stored`, returns the offsets and lengths of their
-    /// pieces in the file. Bytes that belong to the map itself are skipped.
+    /// For `length` bytes of the content, beginning at byte `stored`, returns the ranges of the file to which these
+    /// bytes belong, as offsets and lengths. Bytes that belong to the map itself are skipped.
     pub(crate) fn pieces(&self, stored: u64, length: u64) -> impl Iterator<Item = (u64, u64)> {
         let mut from = stored.saturating_sub(self.begin);
         let end = (stored + length).saturating_sub(self.begin);

@@ -5,7 +5,7 @@ use crate::entry::Time;
 
 /// The length of a header in bytes.
 const HEADER: usize = BLOCK as usize;
-/// The name of a pax header contains at most this many bytes of the name of its entry.
+/// The name of a pax header contains the beginning of the name of its entry: at most this many bytes.
 const LONGEST_HINT: usize = 80;
 
 /// The values for an entry's headers.
@@ -17,7 +17,7 @@ pub(crate) struct About<'a> {
     pub(crate) kind: u8,
     pub(crate) mode: u32,
     pub(crate) owner: (u32, u32),
-    /// The number of bytes of content in the archive.
+    /// The number of bytes that the content takes in the archive.
     pub(crate) stored: u64,
     pub(crate) modified: Time,
     pub(crate) target: &'a [u8],
@@ -36,8 +36,8 @@ pub(crate) fn comment(out: &mut Vec<u8>, parts: &[&[u8]]) {
 /// Appends the headers of an entry.
 pub(crate) fn headers(out: &mut Vec<u8>, about: &About<'_>) {
     let last = last_component(about.path);
-    // GNU tar uses the same name, in the folder of the file. A reader without support for holes creates a file with
-    // this name, so the name must be different in each folder.
+    // GNU tar uses the same name for a file with holes, and also puts it into the folder of the file. A reader that
+    // does not support holes creates a file with this name, so files in different folders need different names.
     let folder = &about.path[..about.path.len() - last.len()];
     let sparse_name = about.real_size.map(|_| [folder, b"GNUSparseFile.0/", last].concat());
     let path = sparse_name.as_deref().unwrap_or(about.path);
@@ -140,7 +140,7 @@ fn record(records: &mut Vec<u8>, key: &[u8], value: &[&[u8]]) {
     let rest = 3 + key.len() + value.iter().map(|part| part.len()).sum::<usize>();
     let digits = |number: usize| number.to_string().len();
     let mut length = rest + digits(rest);
-    // The length includes its own digits, so it may need one more digit than computed at first.
+    // The length counts its own digits, so it may have one more digit than the length of the rest.
     length = rest + digits(length);
     records.extend_from_slice(length.to_string().as_bytes());
     records.push(b' ');
@@ -150,7 +150,7 @@ fn record(records: &mut Vec<u8>, key: &[u8], value: &[&[u8]]) {
     records.push(b'\n');
 }
 
-/// Splits a path into the header's prefix and name, if it fits.
+/// Splits a path into the two header fields for the prefix and the name, if they are long enough for the path.
 fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     if path.len() <= 100 {
         return Some((b"", path));
@@ -198,8 +198,8 @@ mod tests {
         }
     }
 
-    /// Tar readers without support for holes extract a file under this name. In an earlier version, all of these files
-    /// had the same folder, so files with the same name collided.
+    /// A tar reader without support for holes extracts a file with holes under this name. In an earlier version, all of
+    /// these files had the same folder, so files with the same name collided.
     #[test]
     fn a_file_with_holes_is_named_in_its_own_folder() {
         let written = |path: &str| {

@@ -41,8 +41,8 @@ impl Place {
         path
     }
 
-    /// Returns whether a file of this name exists and will be replaced. Fails if a folder has the name, or if the file
-    /// must not be replaced.
+    /// Returns whether a file of this name exists and will be replaced. Returns an error if the name belongs to a
+    /// folder, or to a file that must not be replaced.
     fn taken(&self, folder: &disk::Folder) -> Result<bool, Trouble> {
         match folder.look(os(&self.name)).map_err(Trouble::system(Action::Create))? {
             None => Ok(false),
@@ -118,10 +118,11 @@ struct Draft {
 /// How a file gets its name.
 #[derive(Debug)]
 enum DraftWay {
-    /// The file has its final name from the beginning, because no other program uses the folder of the file. `None`
-    /// after the file is complete.
+    /// The file has its final name from the beginning: this is safe, because no other program uses the folder of the
+    /// file. `None` after the file is complete.
     Named(Option<disk::Folder>),
-    /// The file gets its name when it is complete. If `taken` is set, the file replaces an existing file.
+    /// The file gets its name when it is complete. If `taken` is set, a file with this name already exists, and the new
+    /// file replaces it.
     Unnamed { draft: Option<disk::Draft>, taken: bool },
 }
 
@@ -252,8 +253,8 @@ impl Growing {
         if !last || self.failed.load(Ordering::Acquire) {
             return;
         }
-        // This separate statement releases the lock before the `match`, because `fail` takes the same lock inside the
-        // `match`.
+        // The lock is released at the end of this statement, because `fail` takes the same lock inside the `match`
+        // below.
         let draft = self.draft.lock().take();
         match draft.map(|draft| draft.land(&self.dress, &self.ledger)) {
             Some(Ok(())) => self.ledger.complete(self.number, self.hash.get().copied()),
@@ -269,7 +270,7 @@ impl Growing {
             return write_at(bytes, offset);
         }
         let Some(map) = self.map.get() else { return Ok(()) };
-        // The stored content begins with the map of the holes.
+        // A piece may begin with the stored map of the holes, which is not written.
         let pieces: Vec<_> = map.pieces(offset, bytes.len() as u64).collect();
         let mut begin = bytes.len() - pieces.iter().map(|(_, length)| *length as usize).sum::<usize>();
         for (place, length) in pieces {

@@ -19,8 +19,8 @@ use crate::error::{Action, Flaw, words};
 use crate::shown::shown;
 use deadpan_disk::{self as disk, About, FileId, Handle};
 
-/// When a folder is opened again, the last folders on the path to it stay open, up to this number, since they are
-/// likely to be needed next.
+/// To open a folder again, the folders on its path are opened. At most this many of them stay open, the deepest ones,
+/// which are likely to be needed next.
 const REOPENED: usize = 32;
 
 /// If at least this many folders are open, a folder is closed when the unpacker continues in another folder. The number
@@ -33,8 +33,8 @@ pub(super) struct Folder {
     parent: Option<Arc<Folder>>,
     name: Vec<u8>,
     handle: Mutex<Option<disk::Folder>>,
-    /// The id that the folder must have when it is opened again. This id is set if another user may be able to exchange
-    /// the folder.
+    /// The id that the folder must have when it is opened again. The id is set if another user may be able to put
+    /// another folder in the place of this folder.
     id: Option<FileId>,
     at_last: Mutex<Option<AtLast>>,
     ledger: Arc<Ledger>,
@@ -53,7 +53,8 @@ struct AtLast {
 }
 
 impl AtLast {
-    /// Returns the final properties; after a failed run, the original properties of a folder that existed before.
+    /// Returns the properties that the folder gets in the end. If the run failed and the folder existed before, these
+    /// are the folder's original properties.
     fn dress(self, failed: bool) -> Option<Dress> {
         if failed && self.existed { self.found } else { Some(self.dress) }
     }
@@ -86,7 +87,7 @@ impl Dress {
                 ErrorKind::Unsupported => {
                     ledger.remark("extended attributes are not restored: this file system has none".into())
                 }
-                // A full disk is not an error here, because writing the next content then fails.
+                // A full disk is not an error here: writing the next content will fail in any case.
                 ErrorKind::StorageFull => {
                     let (name, path) = (shown(name), shown(&path()));
                     ledger.remark(format!(
@@ -145,9 +146,9 @@ impl Folder {
         }
     }
 
-    /// Opens an existing folder to unpack into it. If `ours` is set (this run made or replaces the folder), a mode that
-    /// forbids access is changed during unpacking. After unpacking, the folder's mode and time are restored. If `made`
-    /// is not set, the folder is refused if another user may have planted it.
+    /// Opens an existing folder to unpack into it. If `ours` is set (this run made the folder or may replace it), a
+    /// mode that forbids access is changed during unpacking. After unpacking, the folder's mode and time are restored.
+    /// If `made` is not set, a folder that another user may have put there as an attack is refused.
     pub(super) fn enter(parent: &Arc<Self>, name: &[u8], ours: bool, made: bool) -> Result<Arc<Self>, Trouble> {
         let above = parent.handle()?;
         let mut locked = None;
@@ -205,7 +206,8 @@ impl Folder {
             Dress { mode: dress.mode | special, ..dress }.put_on(&handle, || self.path(), &self.ledger)
         });
         match filled {
-            // A user who may write into another user's folder still cannot set the mode and time of that folder.
+            // A user may have the right to write into another user's folder, but still cannot set the mode and time of
+            // that folder.
             Err(Trouble::System(Action::SetMode | Action::SetTime, error))
                 if existed && error.kind() == ErrorKind::PermissionDenied =>
             {
@@ -230,7 +232,7 @@ impl Folder {
 
     /// Returns the handle of the folder; opens the folder if it is not open.
     pub(super) fn handle(&self) -> Result<disk::Folder, Trouble> {
-        // From this folder upward, all folders that are not open.
+        // All folders that are not open, beginning with this folder and continuing with its parents.
         let mut closed = Vec::new();
         let mut folder = self;
         let mut handle = loop {
@@ -269,7 +271,7 @@ impl Folder {
         }
     }
 
-    /// Returns how many nested folders, from the target down to one folder, may be open at the same time.
+    /// Returns how many folders that contain each other may be open at the same time.
     pub(super) fn most_on_a_way(&self) -> usize {
         (self.ledger.most_open / 8).max(1)
     }

@@ -17,7 +17,7 @@ pub(super) struct IndexCheck {
     /// The hash and the length of the table that is computed from the parts.
     table: Hasher,
     table_length: u64,
-    /// The hash and the length of those bytes of the archive's table that were read so far.
+    /// The hash and the length of those bytes of the pack's own table that were read so far.
     seen: Hasher,
     seen_length: u64,
     parts: u32,
@@ -54,7 +54,7 @@ impl IndexCheck {
         Ok(())
     }
 
-    /// Records the offset of the first byte after the archive.
+    /// Records the offset where the archive ends, which is the offset of the first byte after the archive.
     pub(super) fn end(&mut self, offset: u64) {
         self.offset = offset;
     }
@@ -144,7 +144,7 @@ impl IndexCheck {
         Ok(used)
     }
 
-    /// Computes the row that the table must have for a part that was read.
+    /// Computes the table row that belongs to a part that was read.
     fn line(&mut self, part: &SeenPart) -> Result<(), Error> {
         let first = part.first.as_deref().unwrap_or_default();
         let length = u32::try_from(part.length).map_err(|_| damaged("a part has an impossible length"))?;
@@ -156,7 +156,8 @@ impl IndexCheck {
     }
 }
 
-/// Hashes the properties that must be equal in the archive and in the index, except the hash of the content.
+/// Hashes the properties that must be equal in the archive and in the index. The hash of the content is not among these
+/// properties.
 pub(super) fn facts(entry: &Entry) -> [u8; 16] {
     let target = entry.target.as_deref().unwrap_or_default();
     let mut hash = Hasher::new();

@@ -28,15 +28,16 @@ pub(super) struct Ledger {
     keep_going: bool,
     /// Set at the first error that ends the work.
     stopped: AtomicBool,
-    /// Set if the system fails or if the caller stops the work. If this is set, the remaining files are not written.
+    /// Set if the system fails or if the caller stops the work. In these two cases, the remaining files are not
+    /// written.
     lost: AtomicBool,
     /// The number of open folders.
     pub(super) folders: AtomicUsize,
     /// The maximum number of files that the process may have open. The value is stored, because a system call for each
     /// entry would take too much time.
     pub(super) most_open: usize,
-    /// Set if a folder of another user was refused. Existing folders then keep their modes, because whether a folder is
-    /// refused depends on the mode of the folder that contains it.
+    /// Set if a folder of another user was refused. After a refusal, existing folders keep their old modes, because the
+    /// mode of a folder decides whether folders inside it are refused.
     pub(super) refused: AtomicBool,
 }
 
@@ -45,12 +46,12 @@ struct LedgerState {
     queue: Queue,
     /// The number of the first unfinished entry.
     not_done: u64,
-    /// The number of the entry to which the next record of the index belongs.
+    /// The number of the first entry that was not compared yet with its index record.
     not_indexed: u64,
-    /// The path of the selected entry that was removed from the queue last.
+    /// The path of the last selected entry that was removed from the queue.
     before: Option<Vec<u8>>,
     complete: u64,
-    /// Whether `complete` includes the target folder.
+    /// Whether the number `complete` includes an entry for the target folder itself.
     root: bool,
     failed: u64,
     failures: Vec<Failure>,
@@ -58,7 +59,7 @@ struct LedgerState {
     remarks: Vec<String>,
     more_remarks: u64,
     fatal: Option<Fatal>,
-    /// The index in `failures` of the error that ended the work, if the caller has received this error.
+    /// If the caller already received the error that ended the work, the index of this error in `failures`.
     told: Option<usize>,
     /// Paths of files that contradict the index and must be removed.
     wrong: Vec<Vec<u8>>,
@@ -90,7 +91,7 @@ impl Ledger {
         }
     }
 
-    /// `entry` is `None` if the entry is refused immediately.
+    /// `entry` is `None` if the entry is refused before anything is made.
     pub(super) fn begin(&self, path: &[u8], facts: [u8; 16], entry: Option<&Entry>) -> u64 {
         let stored = match entry {
             Some(Entry { target: Some(target), .. }) => target.len(),
@@ -110,8 +111,8 @@ impl Ledger {
     pub(super) fn complete(&self, number: u64, hash: Option<[u8; 32]>) {
         let mut state = self.state.lock();
         let Some(item) = state.queue.get_mut(number) else {
-            // A folder that was skipped at first is needed now. The first skipped folder is always the root, which has
-            // the number 0.
+            // This entry is a folder that was not selected, but is needed now for a selected entry. The first folder of
+            // this kind is always the root, which has the number 0.
             state.complete += 1;
             state.root |= number == 0;
             return;
@@ -152,7 +153,7 @@ impl Ledger {
         state.advance();
     }
 
-    /// Records that an entry failed after it was complete.
+    /// Records that an entry failed, although it was reported as complete before.
     pub(super) fn fail_late(&self, number: u64, path: &[u8], trouble: Trouble) {
         self.note(&mut self.state.lock(), number, path, trouble);
     }
@@ -231,11 +232,11 @@ impl Ledger {
 
     fn changed(&self, state: &mut LedgerState, number: u64, change: Change) {
         let Some(item) = state.queue.get_mut(number) else { return };
-        // The hash is removed, so that the entry does not also fail because of its hash.
+        // The expected hash is removed, so that the entry does not fail a second time because of its hash.
         item.hash = Hash::Unknown;
         let done = item.done;
-        // An entry that is not finished can still fail for another reason. If the entry fails, a file that existed
-        // before this run stays.
+        // If this entry fails later for another reason, a file that existed before this run must not be removed. If the
+        // entry fails, a file that existed before this run stays.
         item.wrong = done.is_none();
         let path = state.queue.path(number).unwrap_or_default();
         if done == Some(true) {
@@ -246,7 +247,7 @@ impl Ledger {
         self.note(state, number, &path, Trouble::Known(flaw.into()));
     }
 
-    /// Returns the number of entries without an index record so far.
+    /// Returns how many entries so far have no record in the index.
     pub(super) fn not_indexed(&self) -> u64 {
         let state = self.state.lock();
         state.queue.end() - state.not_indexed
@@ -272,7 +273,7 @@ impl Ledger {
         self.state.lock().failed_paths.has(path)
     }
 
-    /// Adds a remark, unless the same remark exists. A remark can apply to every file.
+    /// Adds a remark, unless an equal remark was added before. A remark can apply to every file.
     pub(super) fn remark(&self, remark: String) {
         let mut state = self.state.lock();
         if state.remarks.contains(&remark) {
@@ -328,7 +329,7 @@ impl Ledger {
 }
 
 impl LedgerState {
-    /// Removes entries that are finished and whose index record was compared.
+    /// Removes the entries from the queue that are finished and were compared with their index records.
     fn advance(&mut self) {
         while self.queue.get(self.not_done).is_some_and(|item| item.done.is_some()) {
             self.not_done += 1;

@@ -1,4 +1,5 @@
-//! Makes the entries of an archive. Folders and links are made immediately. Files are made when their content arrives.
+//! Makes the entries of an archive. Folders and links are made immediately. Files are made later, when their content
+//! arrives.
 
 use std::ops::Range;
 use std::os::unix::ffi::OsStringExt;
@@ -101,14 +102,14 @@ impl Maker {
         self.pack = pack;
     }
 
-    /// Ends the previous entry. If the file of the previous entry is not complete, this file is removed when its last
-    /// received piece was written or dropped.
+    /// Ends the previous entry. If the file of the previous entry is not complete, it is removed as soon as its last
+    /// received piece is written or dropped.
     pub(super) fn next_entry(&mut self) {
         self.next = NextContent::Ignored;
     }
 
-    /// Makes an entry. `bytes` are the bytes that were passed to the unpacker. The last `ready` bytes of `bytes` belong
-    /// to the content of the entry or to later entries.
+    /// Makes an entry. `bytes` are the bytes that were passed to the unpacker. The last `ready` bytes of `bytes` come
+    /// after the headers: they are content of this entry, or later entries.
     pub(super) fn make(&mut self, member: Member, number: u64, bytes: &[u8], ready: usize) -> Result<(), Trouble> {
         let dress = self.dress(&member)?;
         let entry = member.entry;
@@ -161,7 +162,8 @@ impl Maker {
         Ok(())
     }
 
-    /// Sets the offsets of the pieces of the file whose content comes next.
+    /// Sets the map that gives the offset in the file for each piece of content. The map belongs to the file whose
+    /// content comes next.
     pub(super) fn map(&mut self, map: Map) {
         if let NextContent::Growing(file) = &self.next {
             let _ = file.map.set(map);
@@ -189,7 +191,7 @@ impl Maker {
     }
 
     pub(super) fn remove(&self, path: &[u8]) {
-        // The failure of the entry is already recorded, so an error of the removal is ignored.
+        // The entry has already been reported as failed, so an error while its file is removed is ignored.
         let _ = self.way.remove(path, self.options.fresh || self.made.has(parent(path)));
     }
 
@@ -206,7 +208,8 @@ impl Maker {
     }
 
     fn dress(&mut self, member: &Member) -> Result<Dress, Trouble> {
-        // In the system call, a number with all bits set means that the owner is not changed.
+        // If all bits of an owner number are set, the system call would not change the owner, so such a number is
+        // refused.
         let id = |id: u64| u32::try_from(id).ok().filter(|id| *id != u32::MAX).ok_or(NO_OWNER);
         let owner = self.options.owner.then(|| Ok((id(member.uid)?, id(member.gid)?))).transpose()?;
         // The setuid and setgid bits grant the owner's rights to others, so they are restored only with the owner.
@@ -234,7 +237,7 @@ impl Maker {
         }
     }
 
-    /// Writes all files that were read so far, and waits for the other threads.
+    /// Writes all files whose contents have arrived, and waits until the other threads have written theirs.
     fn settle(&mut self, bytes: &[u8]) {
         for job in self.jobs.drain(..) {
             job.run(bytes, &self.ledger);
@@ -242,8 +245,8 @@ impl Maker {
         self.ledger.wait();
     }
 
-    /// Adds a remark if another name in the folder differs only in case or accents. Returns whether this run made the
-    /// same path before.
+    /// Adds a remark if another name in the folder differs only in case or accents. Returns true if this run itself
+    /// made an entry with this path before.
     fn note_name(&mut self, path: &[u8], bytes: &[u8]) -> Result<bool, Trouble> {
         let (folder, name) = (parent(path), name(path));
         if self.names.add_folded(folder, name) {
@@ -288,7 +291,7 @@ impl Maker {
             if self.names.add_folded(parent(so_far), name(so_far)) {
                 self.implied += 1;
             } else {
-                // A file with this name may still be waiting to be written.
+                // A file with this name may not be written yet, so all waiting files are written first.
                 self.settle(bytes);
             }
             let (folder, _) = self.folder(&self.way.last(), name(so_far), so_far, false, bytes)?;
@@ -300,7 +303,7 @@ impl Maker {
 
     /// Whether `path` would add too many folders without entries. The first `known` bytes of `path` are the path of a
     /// folder that exists. `position` is the offset in the archive where the content of the entry begins. The content
-    /// is not counted, because an archive can state a false length.
+    /// is not part of `position`, because an archive can state a false length of the content.
     fn are_too_many(&self, path: &[u8], known: usize, position: u64) -> bool {
         let most = most_implied(position);
         let is_new = |end: &usize| {
@@ -347,7 +350,8 @@ impl Maker {
     }
 }
 
-/// Returns the offset where each component of a path ends, without the components in the first `known` bytes.
+/// For each component of a path, returns the offset where the component ends. Skips the components in the first `known`
+/// bytes.
 fn ends(path: &[u8], known: usize) -> impl Iterator<Item = usize> {
     let slashes = (known + 1..path.len()).filter(|at| path[*at] == b'/');
     slashes.chain((known < path.len()).then_some(path.len()))

@@ -14,13 +14,13 @@ const MOST_ATTRIBUTES: usize = 16 << 20;
 /// short attributes.
 const ATTRIBUTE: usize = size_of::<(Vec<u8>, Vec<u8>)>();
 
-/// The selection, and the folders that may still be needed.
+/// The filter with the selection, and the skipped folders that may still be needed.
 #[derive(Debug)]
 pub(super) struct Only {
     filter: Filter,
     /// Folders that are not made yet, with their numbers; each folder is inside the previous folder. A folder is made
-    /// when an entry in the folder is selected. In a pack, only the folders above the current entry can still be
-    /// needed, so their number is at most the depth of a path.
+    /// when an entry in the folder is selected. In a pack, only folders that contain the current entry can still be
+    /// needed, so there are at most as many as a path has components.
     passed: Vec<(u64, Member)>,
 }
 
@@ -33,7 +33,7 @@ impl Only {
         &mut self.filter
     }
 
-    /// Keeps a folder that is not selected, because an entry in the folder may be selected.
+    /// Keeps a skipped folder in memory, because an entry in the folder may be selected later.
     pub(super) fn pass(&mut self, number: u64, folder: Member) -> Result<(), Error> {
         let path = &folder.entry.path;
         while self

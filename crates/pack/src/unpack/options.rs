@@ -10,7 +10,7 @@ pub struct Unpacking {
     /// Records an entry that fails, and unpacks the other entries. A full disk nevertheless ends the work.
     pub keep_going: bool,
     /// Permission bits that files and folders never get, even if the archive states them. Use the umask of the process,
-    /// or 0 for exactly the packed modes.
+    /// or use 0 to restore exactly the modes in the archive.
     pub mask: u32,
     /// Restores owners and groups, and also setuid, setgid and sticky bits. Has an effect only if the process runs as
     /// root.
@@ -18,9 +18,9 @@ pub struct Unpacking {
     /// Restores the extended attributes of users: the attributes whose names begin with `user.`. If `owner` is set too,
     /// access control lists and capabilities are also restored, because they grant rights like the setuid bit.
     pub attributes: bool,
-    /// The target folder is new, and no other program uses it before the work ends: files get their final names at
-    /// once.
+    /// The target folder is new, and no other program uses it before the work ends. Therefore files get their final
+    /// names immediately.
     pub fresh: bool,
-    /// The archive, which is never replaced by one of its entries.
+    /// The archive itself: no entry of the archive may replace this file.
     pub archive: Option<FileId>,
 }

@@ -20,10 +20,10 @@ pub struct Progress {
     pub complete: u64,
     /// Whether `complete` also counts the target folder, as the entry of the root.
     pub root: bool,
-    /// The path of the last entry before the first unfinished entry; this entry and all earlier entries are complete or
-    /// have failed.
+    /// The path of the last entry before the first unfinished entry. This last entry and all entries before it are
+    /// complete or have failed.
     pub until: Option<Vec<u8>>,
-    /// Whether all entries up to `until` were compared with the index of a pack.
+    /// Whether all entries up to the path `until` were compared with the index of a pack.
     pub compared: bool,
     /// The number of entries that failed.
     pub failed: u64,
@@ -39,7 +39,7 @@ pub struct Outcome {
     pub entries: u64,
     /// The number of bytes of the entries' contents, as stored in the archive.
     pub bytes: u64,
-    /// Whether the archive was a pack, and agreed with its index.
+    /// Whether the archive was a pack whose entries agree with its index.
     pub pack: bool,
     /// The name of a pack's root.
     pub root: Option<Vec<u8>>,

@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 
 use crate::path::shared;
 
-/// The maximum length of the index records that a correct writer has not written yet: finished parts, the unfinished
-/// part, and one record.
+/// The maximum length of the records that a correct writer keeps back before it writes an index block: finished parts,
+/// the unfinished part, and one record.
 const MOST_WAITING: u64 = (4 << 20) + (128 << 10) + (256 << 10);
 
-/// The maximum number of bytes of headers that are accepted while an index block is overdue. A writer hashes files on
-/// several threads, and is at most 16 MiB ahead of the slowest thread.
+/// If an index block should already have come, the reader accepts at most this many further bytes of headers. A writer
+/// hashes files on several threads, and is at most 16 MiB ahead of the slowest thread.
 const MOST_LATE: u64 = 32 << 20;
 
 /// The length of a record without its path, hash and target.
@@ -34,11 +34,11 @@ pub(super) struct Item {
     pub(super) done: Option<bool>,
     /// The entry is not selected.
     pub(super) passed: bool,
-    /// Whether the index contradicts the entry, so that the entry is removed when it is finished.
+    /// Whether the index contradicts the entry. If so, the entry is removed when it is finished.
     pub(super) wrong: bool,
 }
 
-/// The hash of an entry's content, computed from the content or read from the index, whichever is known first.
+/// The hash of an entry's content. The hash is computed from the content or read from the index, whichever comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hash {
     Unknown,
@@ -54,14 +54,14 @@ pub(super) struct Queue {
     /// The number of the first item.
     first: u64,
     items: VecDeque<Item>,
-    /// The path of the entry that was removed last, and the path of the last entry.
+    /// The path of the entry that was removed last; `last` is the path of the entry that was added last.
     before: Vec<u8>,
     last: Vec<u8>,
-    /// The number of stored path bytes after the last path that is stored in full.
+    /// The number of path bytes that were stored since the last path was stored in full.
     since: usize,
     /// The minimum length of all records that are still missing in the index, in bytes.
     waiting: u64,
-    /// The number of bytes of headers since `waiting` exceeded its limit.
+    /// How many bytes of headers were added since `waiting` exceeded its limit.
     late: u64,
 }
 
@@ -71,8 +71,8 @@ impl Queue {
     pub(super) fn push(&mut self, path: &[u8], facts: [u8; 16], stored: usize, headers: u64) -> u64 {
         let mut common = shared(path, &self.last);
         self.since += path.len() - common;
-        // If the partial paths since the last full path have at least as many bytes as this path, this path is stored
-        // in full.
+        // If the partial paths since the last full path would have at least as many bytes as this whole path, this path
+        // is stored in full.
         if self.since >= path.len() || common > u16::MAX.into() {
             (common, self.since) = (0, 0);
         }
@@ -97,7 +97,7 @@ impl Queue {
         self.end() - 1
     }
 
-    /// Whether an index block has been missing for too long.
+    /// Whether the archive should have contained an index block long ago.
     pub(super) fn is_late(&self) -> bool {
         self.late > MOST_LATE
     }
@@ -143,7 +143,7 @@ impl Queue {
         Some(path)
     }
 
-    /// Removes the first entry. After this call, [`Queue::before`] returns the path of that entry.
+    /// Removes the first entry. After this call, [`Queue::before`] returns the path of the removed entry.
     pub(super) fn pop(&mut self) -> Option<Item> {
         let item = self.items.pop_front()?;
         self.before.truncate(item.shared.into());
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// The queue does not store the common beginning of long paths again for each entry.
+    /// If paths begin with the same long text, the queue stores this text only once, not for each entry.
     #[test]
     fn what_paths_share_is_kept_once() {
         let mut queue = Queue::default();

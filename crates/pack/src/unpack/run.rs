@@ -73,7 +73,7 @@ impl<R: Read> UnpackTurn<'_, R> {
         if work.stop.is_some_and(|stop| stop()) {
             return Err(Error::Stopped);
         }
-        // If the input is an `Excerpt`, a read error contains an error of this crate.
+        // If the input is an `Excerpt`, its read errors can contain errors of this crate, which are returned unchanged.
         let length = fill(&mut self.input, unit).map_err(|error| error.downcast().unwrap_or_else(Error::Read))?;
         self.ended = length < unit.len();
         if length == 0 {

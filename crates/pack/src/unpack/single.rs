@@ -17,7 +17,7 @@ static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 /// The stream that receives the file, and the state of the writing.
 pub(super) struct Single {
     output: Box<dyn Write + Send>,
-    /// The number of the entry and the path of the file. `None` until its entry is read.
+    /// The number and the path of the entry whose file is written. `None` until its entry is read.
     file: Option<(u64, Vec<u8>)>,
     /// Bytes that are still missing.
     left: u64,
@@ -29,8 +29,8 @@ pub(super) struct Single {
 /// The holes of the file, which are written to the stream as zeros.
 #[derive(Debug)]
 struct Holes {
-    /// The map. `None` until the map is read. Until the map is read, the content that arrives is the map itself, not
-    /// data of the file.
+    /// The map. `None` until the map is read. Until the map of the holes is read, the content that arrives belongs to
+    /// the map, and not to the data of the file.
     map: Option<Map>,
     /// The number of bytes of the file that were written, and the length of the file.
     at: u64,
@@ -123,7 +123,8 @@ impl Holes {
     }
 }
 
-/// Returns the error for a hard link whose file is not selected: the file's content was already skipped.
+/// Returns the error for a selected hard link whose file is not selected. In this case, the content of the file has
+/// already been skipped.
 pub(super) fn without_file(link: &[u8], file: &[u8]) -> Refusal {
     Refusal::LinkWithoutFile { link: shown(link), file: shown(file) }
 }

@@ -5,17 +5,17 @@ use crate::entry::Entry;
 /// The size of the unpacked files with their holes, and its limit.
 #[derive(Debug, Default)]
 pub(super) struct Size {
-    /// The number of bytes that are stored in the archive, and the number of bytes in holes.
+    /// The number of bytes that the files take in the archive; `holes` is the number of bytes in their holes.
     stored: u64,
     holes: u64,
     pub(super) limit: Option<u64>,
 }
 
 impl Size {
-    /// Holes up to this size are always accepted, since a new disk image stores little and has large holes.
+    /// Holes up to this total size are always accepted, because a new disk image has little data and large holes.
     const HOLES: u64 = 64 << 30;
 
-    /// Larger holes are accepted up to this many times the stored bytes.
+    /// Larger holes are accepted up to this many times the number of stored bytes.
     const RATIO: u64 = 1000;
 
     /// Counts a file. Returns false if the file exceeds the limit.

@@ -33,7 +33,7 @@ pub struct Unpacker {
     only: Option<Only>,
     /// The stream to which one file is written, instead of a folder.
     single: Option<Single>,
-    /// In a pack, the path of the previous entry.
+    /// If the archive is a pack, the path of the previous entry.
     before: Option<Vec<u8>>,
     entries: u64,
     bytes: u64,
@@ -41,8 +41,8 @@ pub struct Unpacker {
 }
 
 impl Unpacker {
-    /// Unpacks into the folder `target`. The target gets the contents, the mode and the time of a pack's root, but
-    /// keeps its own name.
+    /// Unpacks into the folder `target`. The folder `target` receives the contents, the mode and the time of the root
+    /// of a pack, but keeps its own name.
     #[must_use]
     pub fn new(target: Folder, options: Unpacking) -> Self {
         Self::with(Some(target), options)
@@ -208,7 +208,7 @@ impl Unpacker {
         Ok(())
     }
 
-    /// Handles an entry. Starts an entry; the last `ready` bytes of `bytes` follow its headers.
+    /// Handles an entry. Starts an entry. In `bytes`, the last `ready` bytes come after the headers of the entry.
     fn member(&mut self, member: Member, bytes: &[u8], ready: usize) -> Result<(), Error> {
         let entry = &member.entry;
         self.in_order(entry)?;

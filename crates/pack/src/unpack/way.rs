@@ -38,8 +38,7 @@ impl Way {
         }
     }
 
-    /// Returns the number of current folders that also contain `path`, and the length of the path of the deepest of
-    /// these folders.
+    /// Returns how many of the current folders also contain `path`, and the length of the path of the deepest of them.
     fn common(&self, path: &[u8]) -> (usize, usize) {
         let (mut count, mut length) = (0, 0);
         if path.is_empty() {

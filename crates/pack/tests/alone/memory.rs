@@ -10,7 +10,7 @@ use deadpan_pack::{Error, Flaw, Folder, Selection, Unpacker, Unpacking, Work, un
 /// The limit for a pack that is read to the end, including the buffers of two threads.
 const MOST: u64 = 128 << 20;
 
-/// A pack without index blocks must be refused before it has this many entries.
+/// A reader must refuse a pack without index blocks before it has read this many entries.
 const MOST_ENTRIES: u64 = 1_000_000;
 
 /// The most memory that this process has used so far, in bytes.
@@ -55,7 +55,7 @@ fn a_pack_without_index_blocks_is_refused() {
         let target = tempfile::tempdir().unwrap();
         let target = Folder::open(target.path()).unwrap();
         let mut unpacker = Unpacker::new(target, Unpacking { fresh: true, ..Unpacking::default() });
-        // Nothing is unpacked, so the test measures only memory.
+        // No entry is selected, so the test measures only the memory of the reader.
         unpacker.only(Selection::new([b"none".to_vec()]).filter());
         let ready = [pax(b'g', &[("comment", b"deadpan pack 1")]), folder("root/")].concat();
         let mut endless = Endless { kind, number: 0, ready };

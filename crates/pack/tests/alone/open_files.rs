@@ -55,7 +55,7 @@ fn many_folders_in_one_piece_do_not_exhaust_open_files() {
     let archive = ended(&parts);
     let mut unpacker = unpacker(target.path(), fresh());
     let mut most = 0;
-    // The pieces are completed only after the whole archive is read.
+    // The `Rest` is completed only after the headers of the whole archive are read.
     let rest = unpacker.put(&archive).unwrap();
     most = most.max(open_files());
     rest.complete(&archive);

@@ -92,7 +92,7 @@ fn root_restores_access_control_lists_and_capabilities() {
         let path = target.path().join("file");
         assert_eq!(value(&path, CAPABILITY), attributes.then(capability));
         let mut expected = list();
-        // The umask applies to the list's mask, because the group's mode bits show the mask.
+        // The umask changes the mask of the access control list, because the group bits of a mode are this mask.
         expected[4 + 3 * 8 + 2] &= !(mask >> 3) as u8;
         assert_eq!(value(&path, LIST), attributes.then_some(expected), "mask {mask:o}");
         let noted = outcome.remarks.iter().any(|remark| remark.starts_with("access control lists are not restored"));

@@ -71,7 +71,7 @@ fn entries_are_the_same_for_all_part_sizes() {
 #[test]
 fn headers_and_index_agree() {
     let (mut items, unhashed) = (items(), |entry: Entry| Entry { hash: None, ..entry });
-    // The test's own writer cannot write the extreme times of these items.
+    // The small independent writer cannot write the extreme times of these items, so the times are replaced.
     items.iter_mut().for_each(|item| item.modified = Time { seconds: 5, nanoseconds: item.modified.nanoseconds });
     for inside in [false, true] {
         let (pack, entries) = pack(&items, &[3], inside);
@@ -182,7 +182,7 @@ fn other_archives_and_random_bytes_are_not_packs() {
 #[test]
 fn every_truncation_is_found() {
     let mut items = items();
-    // The test's own writer cannot write the extreme times of these items.
+    // The small independent writer cannot write the extreme times of these items, so the times are replaced.
     items.iter_mut().for_each(|item| item.modified = Time::default());
     let (pack, _) = pack(&items, &[4], true);
     let (whole, ..) = archive(&items, &[4], true);
@@ -209,7 +209,7 @@ fn every_changed_byte_of_the_index_is_found() {
             assert!(read(&changed).is_err(), "{change} at {place}");
         }
     }
-    // The index cannot show a flipped bit in the archive, but reading must not panic.
+    // The index alone cannot show that a byte of the archive has changed, but reading must not panic.
     for place in 1024..whole.len() {
         let mut changed = pack.clone();
         changed[place] ^= 0xff;

@@ -83,7 +83,7 @@ fn deterministic_packs_have_no_times() {
     assert!(packed(one.path(), options.clone(), 0) == packed(other.path(), options, 0));
 }
 
-/// A file may have holes on one file system and no holes on another.
+/// If a file has holes on one file system and none on another, both packs must be equal.
 #[test]
 fn deterministic_packs_have_no_holes() {
     let (sparse, dense) = (folder(), folder());
@@ -147,7 +147,7 @@ fn a_file_that_becomes_shorter_during_packing_is_an_error() {
         let (bytes, notes) = packed_during_changes(true, length).expect("packed");
         let mut list: Vec<_> = notes.list().iter().map(|note| (note.path.clone(), note.what.clone())).collect();
         list.sort_by(|(one, _), (other, _)| one.cmp(other));
-        // Only one note about the shorter file is expected, although up to four of its pieces are missing.
+        // The shorter file gets only one note, although up to four pieces of this file are missing.
         assert_eq!(list, [(b"a".to_vec(), What::Shrank), (b"b".to_vec(), What::Gone)]);
         assert!(notes.incomplete());
         assert!(!bytes.windows(512).any(|window| window == [0xaa; 512]), "missing bytes are zeros");
@@ -185,7 +185,7 @@ fn an_entry_that_changes_its_kind_is_packed_as_the_new_kind() {
     assert!(packer.notes().list().is_empty(), "{:?}", packer.notes());
     let target = folder();
     tree::into(target.path(), &bytes, tree::fresh()).expect("unpacked");
-    // The packer read the time of the root before the entries were changed.
+    // The root is not compared: the packer read its time before the entries were changed.
     let inside =
         |root: &Path| tree::tree(root, true).into_iter().filter(|(path, _)| !path.is_empty()).collect::<Vec<_>>();
     assert_eq!(inside(tree.path()), inside(target.path()));

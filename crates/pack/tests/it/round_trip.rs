@@ -16,8 +16,8 @@ fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// Returns a folder in memory, or on the disk if the system has no `/dev/shm`. On a disk, ext4 creates files slowly
-/// after thousands of files were removed.
+/// Returns a folder in memory, or on the disk if the system has no `/dev/shm`. On a disk with ext4, creating files
+/// becomes slow after thousands of files were removed.
 fn folder_in_memory() -> TempDir {
     tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| folder())
 }
@@ -132,7 +132,7 @@ fn every_changed_byte_is_found() {
         changed[place] ^= 0x20;
         let target = folder_in_memory();
         let Ok(outcome) = into(target.path(), &changed, fresh()) else { continue };
-        // The bytes that fill blocks have no meaning. Without its marker, a pack is an ordinary tar archive.
+        // Padding bytes at the end of a block have no meaning. Without its marker, a pack is an ordinary tar archive.
         let same = tree(target.path(), true) == expected;
         assert!(same || place < 1024 && !outcome.pack, "a change at {place} went through");
     }

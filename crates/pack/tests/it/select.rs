@@ -42,8 +42,8 @@ fn paths(wanted: &[&[u8]]) -> Vec<String> {
     all(&[3])
 }
 
-/// Returns the number of paths that a filter selects when the whole archive is read. The filter also uses each name as
-/// a pattern.
+/// Returns the number of paths that a filter selects when the whole archive is read. The filter treats each path both
+/// as a path and as a pattern.
 fn filtered(wanted: &[&[u8]]) -> Result<usize, Error> {
     let (pack, _) = pack(&items(), &[5], true);
     let mut scan = Scan::stream(&pack[..]);

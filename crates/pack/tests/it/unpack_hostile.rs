@@ -15,8 +15,7 @@ fn going() -> Unpacking {
     Unpacking { keep_going: true, ..fresh() }
 }
 
-/// In an earlier version, an archive with few bytes of paths made so many folders that making and removing them took
-/// minutes.
+/// In an earlier version, a short archive led to so many folders that making and removing them took minutes.
 #[test]
 fn folders_that_only_paths_name_are_bounded() {
     let deep = |number: u32| {
@@ -50,7 +49,7 @@ fn honest_archives_may_leave_out_their_folders() {
     assert!(target.path().join("a1499/b1499/c/x").exists());
 }
 
-/// The valid file in the same archive is still created.
+/// Each archive also contains a valid file, which is still created.
 #[test]
 fn nothing_is_written_outside_the_target() {
     let attacks: &[(&str, Vec<Vec<u8>>)] = &[
@@ -329,7 +328,8 @@ fn attributes_that_do_not_fit_are_noted() {
     }
 }
 
-/// If these numbers were cut to 32 bits, they could be the numbers of other users, such as root.
+/// Without this refusal, the numbers would be cut to 32 bits, and could then be the numbers of other users, such as
+/// root.
 #[test]
 fn owners_with_too_large_numbers_are_refused() {
     if !rustix::process::geteuid().is_root() {

@@ -1,4 +1,4 @@
-//! Unpacks into a folder that is not empty, and in an order that the archive or the caller chooses.
+//! Unpacks archives into folders that are not empty, and archives whose entries come in an unusual order.
 
 use std::fs::{self, Permissions};
 use std::io::Cursor;
@@ -31,7 +31,7 @@ fn existing_files_are_kept_unless_forced() {
     assert_eq!(error, "sub/a exists already");
     let outcome = into(target.path(), &archive, going());
     let outcome = outcome.unwrap();
-    // The second run also fails at the files that the first run made.
+    // In the second run, the files that the first run made cause further failures.
     assert!(outcome.failed >= 2, "{:?}", outcome.failures);
     assert_eq!(fs::read(path("sub/a")).unwrap(), b"old");
     assert_eq!(fs::read(path("sub/kept")).unwrap(), b"kept");
@@ -108,8 +108,8 @@ fn a_large_file_whose_path_is_taken_during_unpacking() {
     assert_eq!(names(target.path()), ["a", "b"]);
 }
 
-/// Ends a process, as a signal does, while four of its threads unpack into a temporary folder. Files that the threads
-/// make at this time are removed too. Each repetition needs a separate process.
+/// Ends a process while four of its threads unpack into a temporary folder, in the same way as a signal handler does.
+/// Files that the threads make at this time are removed too. Each repetition needs a separate process.
 #[test]
 fn drafts_are_removed_while_threads_create_more() {
     const PLACE: &str = "DEADPAN_TEST_DRAFTS";
@@ -135,7 +135,7 @@ fn drafts_are_removed_while_threads_create_more() {
         std::thread::sleep(std::time::Duration::from_millis(delay));
         deadpan_disk::cleanup::close();
         assert_eq!(names(std::path::Path::new(&place)), [""; 0], "nothing is left when the process would exit");
-        // The run may have ended before the signal.
+        // The unpacking may have been complete before the process was ended.
         let _ = running.join().unwrap();
     });
 }
@@ -269,7 +269,7 @@ fn incomplete_pieces_leave_no_files() {
     assert_eq!(names(target.path()), ["b"]);
 }
 
-/// The index can contradict an entry, and the entry can then also fail because its path exists.
+/// An entry contradicts the index, and in addition its path already exists, which is a second failure.
 #[test]
 fn existing_files_are_kept_when_the_index_is_wrong() {
     let (other, mine) = (a_file("a", b"what the index says"), a_file("a", b"what is there"));
@@ -343,8 +343,8 @@ fn existing_folders_keep_mode_and_time_unless_forced() {
                 "forced {forced}, fails {fails}"
             );
             assert_eq!(target.metadata().unwrap().mtime() == 1_000_000_000, dressed);
-            // The folder `new`, which this run made, gets its mode in each case, although the archive contains the
-            // folder twice.
+            // The archive contains the folder `new` twice, but this run made the folder, so the folder gets its mode in
+            // each case.
             assert_eq!(mode(&target.join("sub/new")), 0o755);
             assert_eq!(target.join("sub/new").metadata().unwrap().mtime(), 1_000_000_000);
         }

@@ -238,7 +238,7 @@ fn attributes_of_skipped_folders_are_limited() {
     assert!(error.contains("have extended attributes of more than"), "{error}");
 }
 
-/// Each attribute takes one byte in the archive and fifty bytes in memory.
+/// Each attribute adds one byte to the archive, but takes fifty bytes of memory.
 #[test]
 fn many_short_attributes_of_skipped_folders_are_limited() {
     let names: Vec<_> = (0..20_000).map(|number| format!("SCHILY.xattr.user.{number}")).collect();

@@ -106,7 +106,7 @@ fn only_zeros_stand_before_the_trailer() {
 }
 
 /// Every byte of a pack is checked: contents by their hash, headers by the index, the index by the table, the table by
-/// the trailer. The bytes that fill blocks are not checked. Without its marker, a pack is an ordinary archive.
+/// the trailer. Padding bytes at the end of a block are not checked. Without its marker, a pack is an ordinary archive.
 #[test]
 fn every_changed_byte_is_found_or_harmless() {
     let entries = [root(), a_file("a", b"alpha"), a_folder("b"), a_link("b/l", "x"), a_hard_link("c", "a")];
@@ -127,7 +127,7 @@ fn every_changed_byte_is_found_or_harmless() {
             assert!(place < archive.len() - 700, "byte {place} of the index");
         }
     }
-    // Only bytes that fill blocks can change unnoticed, since headers have a checksum.
+    // Headers have a checksum, so only changes of padding bytes are not noticed.
     assert!(unnoticed < 400, "{unnoticed}");
 }
 
@@ -198,8 +198,8 @@ fn a_pack_without_an_index_counts_as_truncated() {
     assert_eq!(unpacker.progress().until.as_deref(), Some(&b"a"[..]));
 }
 
-/// An earlier version treated an archive with this header as a pack when it read in order, but not when it read by
-/// offset.
+/// An earlier version treated an archive with this header as a pack if it read the archive in order, but not if it
+/// could seek in the archive.
 #[test]
 fn a_header_with_the_marker_and_another_record_is_not_a_marker() {
     let marker = pax(b'g', &[("comment", b"deadpan pack 1"), ("x", b"y")]);

@@ -1,5 +1,5 @@
-//! AVX-512 with byte masks. The masks prevent every access to memory outside a partial block, so there is no separate
-//! code for a tail.
+//! AVX-512 with byte masks. Masks prevent every access to memory outside of a short block, so the rest of a block needs
+//! no separate code.
 
 mod sixteen;
 mod wide;

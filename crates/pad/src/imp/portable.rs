@@ -12,7 +12,7 @@ use deadpan_ct::{Choice, CtEq, CtOrd, CtZero};
 
 /// The number of bytes in a word.
 const STEP: usize = 8;
-/// A one in every lane. The product of this number and a byte has the byte in every lane.
+/// A one in every lane. If a byte is multiplied by this number, the product contains the byte in every lane.
 const ONES: u64 = 0x0101_0101_0101_0101;
 /// The highest bit of every lane.
 const HIGH: u64 = ONES << 7;
@@ -78,7 +78,7 @@ pub fn last_kept(block: &[u8], kept: usize) -> u8 {
 
 #[inline(always)]
 fn search(block: &[u8], kept: usize) -> u8 {
-    // If `kept` is zero, `last` is not the index of any lane.
+    // If `kept` is zero, `last` is larger than the index of any lane.
     let last = kept.wrapping_sub(1);
     let (mut found, mut at) = (0, 0);
     while at < block.len() {
@@ -88,8 +88,9 @@ fn search(block: &[u8], kept: usize) -> u8 {
     (found >> (8 * (last % STEP))) as u8
 }
 
-/// Writes the data and the padding to the block. `sources` gets a chunk and its first lane. `sources` returns a word of
-/// data, which may end in arbitrary bytes, and a word of noise.
+/// Writes the data and the padding to the block. The function `sources` is called with each chunk of the block and the
+/// index of the chunk's first lane. `sources` returns a word of data, in which the bytes after the data may have any
+/// value, and a word of noise.
 #[inline(always)]
 fn write(
     row: &Row,
@@ -124,14 +125,16 @@ fn write(
     }
 }
 
-/// Returns the bytes of the word that begins at index `at`. The last word of a block may be shorter.
+/// Returns the chunk of the block that begins at index `at` and has the length of a word. The last word of a block may
+/// be shorter.
 #[inline(always)]
 fn chunk(block: &[u8], at: usize) -> &[u8] {
     &block[at..block.len().min(at + STEP)]
 }
 
-/// Reads a slice of secret length at any index without an access outside of the slice. For an index after the end, the
-/// reader reads the first byte again, or a stand-in byte if the slice is empty.
+/// Reads bytes of a slice at any index, also after the end, although the length is secret. Never accesses memory
+/// outside of the slice. For an index after the end, the reader reads the first byte again, or a stand-in byte if the
+/// slice is empty.
 pub struct Reader<'a> {
     start: *const u8,
     length: usize,
@@ -206,7 +209,7 @@ fn load(bytes: &[u8]) -> u64 {
     }
 }
 
-/// Stores as many lanes as fit into `bytes`.
+/// Stores the lowest lanes of the word into `bytes`, as many as fit.
 #[inline(always)]
 fn store(bytes: &mut [u8], word: u64) {
     match bytes.first_chunk_mut::<STEP>() {

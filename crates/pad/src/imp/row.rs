@@ -1,5 +1,5 @@
-//! A row of numbers describes a scheme, so that one kernel can serve all eight schemes. Fields with the name of a
-//! condition are masks, `ff` or `00`.
+//! A row of numbers describes a scheme, so that one kernel can serve all eight schemes. A field that is named after a
+//! condition is a mask: `ff` if the condition is true, and `00` if it is false.
 //!
 //! A block of `size` bytes has `kept` data bytes. `last` is the last data byte, or zero if there are no data bytes, and
 //! `count = size - kept`. Then the padding in lane `i` is `(value ^ count & counts ^ last & follows) + (i - kept &
@@ -14,9 +14,10 @@ use deadpan_ct::CtZero;
 pub struct Row {
     /// The number of bytes in a block, from 1 to 255.
     pub size: u8,
-    /// The start value of all padding bytes. In some schemes, each call chooses a random value instead.
+    /// The start value of all padding bytes. For some schemes, the start value is instead chosen at random in each
+    /// call.
     pub value: Value,
-    /// The mask for schemes in which every padding byte is XORed with the count.
+    /// The mask for schemes in which every padding byte is XORed with the number of padding bytes.
     pub counts: u8,
     /// The mask for schemes in which every padding byte is XORed with the last data byte.
     pub follows: u8,
@@ -24,19 +25,19 @@ pub struct Row {
     pub steps: u8,
     /// The number that is XORed into the first padding byte.
     pub mark: u8,
-    /// The mask for schemes in which the last padding byte is the count.
+    /// The mask for schemes in which the last padding byte is the number of padding bytes.
     pub ends_in_count: u8,
-    /// The mask for schemes with noise: the target already holds random bytes, and the bytes after the data stay there
+    /// The mask for schemes with noise: before the call, the target holds random bytes, and those after the data stay
     /// as padding.
     pub noisy: u8,
-    /// A mask of the padding bytes that are not checked, because these bytes may have any value. The lowest bit is for
-    /// the last byte. The highest bit is for all bytes before the last byte.
+    /// A mask of the padding bytes that may have any value, so that they are not checked. The lowest bit is for the
+    /// last byte. The highest bit is for all bytes before the last byte.
     pub unchecked: i8,
     /// The mask for schemes in which the last padding byte determines the value of the other padding bytes. In other
     /// schemes this value is zero.
     pub tells_value: u8,
-    /// The mask for schemes in which the last padding byte is the number of padding bytes. In other schemes this number
-    /// follows from the place where the padding begins.
+    /// The mask for schemes in which the last padding byte is the number of padding bytes. In other schemes, the number
+    /// of padding bytes follows from the index of the first padding byte.
     pub tells_count: u8,
 }
 
@@ -50,7 +51,7 @@ pub struct Value {
 }
 
 impl Value {
-    /// Returns a value that is the same for blocks with data and blocks without data.
+    /// Makes a start value that is the same for blocks with data and for blocks without data.
     const fn both(value: u8) -> Self {
         Self { data: value, empty: value }
     }

@@ -3,11 +3,12 @@
 use super::row::Row;
 use deadpan_ct::{Choice, CtOrd, CtZero};
 
-/// The run of good bytes at the end of a block. The code finds this run by reading the whole block from the front.
+/// The good bytes at the end of a block, without a gap between them: a run. The code finds this run by reading the
+/// whole block from the front.
 pub struct Run {
-    /// The lane in which the run begins, which is the lane after the last bad byte.
+    /// The lane in which the run begins: the lane after the last byte that is not good.
     begins: u64,
-    /// A number that is one if the last bad byte is the mark, and zero otherwise.
+    /// One if the last byte that is not good is the mark, and zero otherwise.
     marked: u64,
 }
 
@@ -24,11 +25,11 @@ impl Run {
     #[inline(always)]
     pub fn extend<const LANES: u32>(&mut self, at: usize, bad: u64, marks: u64) {
         let any = bad.ct_is_nonzero();
-        // The code uses `bad | 1`, because the compiler may use a jump to count the leading zeros of zero.
+        // The code counts in `bad | 1`, because the compiler may need a jump to count the leading zeros of zero.
         let above = (bad | 1).leading_zeros();
         let behind = at as u64 + u64::from((63 - above) * LANES / 64) + 1;
-        // The code shifts the bit to the top, because compilers turn a shift to the bottom into a bit test. Valgrind
-        // reports a bit test as a secret address.
+        // The code shifts the wanted bit to the top first: if the bit were shifted directly to the bottom, compilers
+        // would use a bit test. If the position of a bit test is secret, Valgrind reports it as a secret address.
         self.begins = any.select(behind, self.begins);
         self.marked = any.select((marks << above) >> 63, self.marked);
     }
@@ -40,13 +41,14 @@ impl Run {
     }
 }
 
-/// Returns the number of padding bytes, and whether the padding is right. The inputs are the number of `good` bytes at
-/// the end, and whether the byte before the good bytes is the mark. If the padding is wrong, the number has no meaning.
+/// Returns the number of padding bytes, and whether the padding is right. `good` is the number of good bytes at the end
+/// of the block, and `marked` is one if the byte before them is the mark. If the padding is wrong, the number has no
+/// meaning.
 #[inline(always)]
 pub fn verdict(row: &Row, good: u64, marked: u64, last_byte: u8) -> (usize, Choice) {
     let seen = good + u64::from(row.mark >> 7);
     let told = i64::from(row.tells_count.cast_signed()).cast_unsigned();
     let count = seen ^ ((seen ^ u64::from(last_byte)) & told);
-    // Subtracting 1 turns a count of zero into a number that is too large.
+    // A count of zero is wrong: subtracting 1 makes it so large that the comparison fails.
     (count as usize, count.wrapping_sub(1).ct_lt(&(good + marked)))
 }

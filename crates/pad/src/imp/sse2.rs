@@ -74,14 +74,14 @@ fn fill(row: &Row, value: Value, text: __m128i, kept: usize, last: u8, noise: __
     pick(_mm_cmpgt_epi8(border, numbers()), text, padding)
 }
 
-/// Returns the bits of `yes` where the mask is set, and the bits of `no` elsewhere.
+/// Returns the bits of `yes` at the places where the mask has ones, and the bits of `no` at the other places.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn pick(mask: __m128i, yes: __m128i, no: __m128i) -> __m128i {
     _mm_or_si128(_mm_and_si128(mask, yes), _mm_andnot_si128(mask, no))
 }
 
-/// Returns a mask of the highest bits of all lanes.
+/// Returns the highest bit of every lane, as one bit for each lane.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn flags(lanes: __m128i) -> u64 {

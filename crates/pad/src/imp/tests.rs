@@ -1,4 +1,5 @@
-//! Compares every back end with the plain reference, for all schemes, all block sizes and all numbers of data bytes.
+//! Compares every back end with the reference implementation in `tests/`, for all schemes, all block sizes and all
+//! numbers of data bytes.
 
 #[path = "../../tests/it/reference/mod.rs"]
 mod reference;
@@ -54,7 +55,7 @@ fn each(test: impl Fn(&BackEnd)) {
     }
 }
 
-/// A generator of bytes that look random. The bytes are the same in each run.
+/// A generator of bytes that look random, for tests. The bytes are the same in each run.
 struct Stream(u64);
 
 impl Stream {
@@ -160,8 +161,8 @@ fn blocks_that_are_all_alike() {
 
 #[test]
 fn data_ends_with_its_allocation() {
-    // The data are copied to an allocation with exactly the length of the data, because Valgrind detects accesses after
-    // the end of an allocation.
+    // The data are copied to an allocation of exactly their length, because Valgrind detects accesses after the end of
+    // an allocation.
     each(|back_end| {
         for size in [1, 7, 8, 9, 16, 17, 63, 64, 65, 255] {
             for kept in 0..usize::from(size) {

@@ -45,8 +45,8 @@ fn round_trip(padding: Padding, data: &[u8]) {
         assert_eq!(padding.pad_into_with(data, &mut output, &mut Same(7)), Err(Error::ZeroTail));
         assert_eq!(padding.pad_last_block_with(data, &mut last, &mut Same(7)), Err(Error::ZeroTail));
         assert_eq!(padding.pad_in_place_with(&mut place, data.len(), &mut Same(7)), Err(Error::ZeroTail));
-        // Because the end of the data must not leak, the padding methods copy the data before they detect the error,
-        // and then wipe the copy.
+        // It must not leak where the data end, so the padding methods copy the data before they detect the error, and
+        // then wipe the copy.
         let ((output, behind), (last, behind_last)) = (output.split_at(whole), last.split_at(block));
         assert!(output.iter().chain(last).all(|&byte| byte == 0));
         assert!(behind.iter().chain(behind_last).chain(&place[data.len()..]).all(|&byte| byte == 0x5c));
@@ -95,8 +95,8 @@ fn known_blocks() {
         (Scheme::Iso10126, *b"Hello\x07\x07\x03"),
         (Scheme::Rfc4303, *b"Hello\x01\x02\x03"),
         (Scheme::Iso7816, *b"Hello\x80\0\0"),
-        // A random number of bytes 07 is just below 7/255 of the range, so it is scaled to 6. The code adds one to 6
-        // and XORs the sum with the last data byte, "o".
+        // A random number whose bytes are all 07 is just below 7/255 of the range, so scaling it to 255 values gives 6.
+        // The code adds one to this 6, and XORs the sum with the last data byte, "o".
         (Scheme::ArbitraryTail, [b'H', b'e', b'l', b'l', b'o', b'o' ^ 7, b'o' ^ 7, b'o' ^ 7]),
         (Scheme::NotLast, *b"Hello\x90\x90\x90"),
     ];
@@ -182,7 +182,7 @@ fn the_default_generator_differs_from_call_to_call() {
     let mut counts = [0_u32; 256];
     tails.for_each(|tail| counts[usize::from(tail)] += 1);
     assert_eq!(counts[usize::from(b'd')], 0);
-    // Each count is 392 on average, with a standard deviation of 20.
+    // Each byte occurs 392 times on average, with a standard deviation of 20.
     assert!(counts.iter().enumerate().all(|(byte, &count)| byte == usize::from(b'd') || (230..560).contains(&count)));
 }
 

@@ -1,7 +1,8 @@
 //! Compares the results with the crate `block-padding` for the schemes in which both crates have the same rules.
 //!
-//! The crate `block-padding` differs from this crate in these points: it pads only the last block, and its block sizes
-//! are types. Its `ZeroPadding` adds nothing to whole blocks and cannot fail, and there is no `Iso10126`.
+//! Unlike this crate, the crate `block-padding` pads only the last block, and its block sizes are types. Further, the
+//! scheme `ZeroPadding` of `block-padding` adds nothing to whole blocks and cannot fail, and there is no scheme
+//! `Iso10126`.
 
 use block_padding::{AnsiX923, Iso7816, Padding as Theirs, Pkcs7};
 use proptest::prelude::*;

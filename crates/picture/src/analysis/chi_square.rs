@@ -15,8 +15,8 @@ pub struct ChiSquare {
 }
 
 impl ChiSquare {
-    /// Returns the statistic for each degree of freedom: about 0.5 after replacement, and far above 1 in most covers.
-    /// Returns `None` if the picture has too few samples.
+    /// Returns the statistic divided by the degrees of freedom: about 0.5 after replacement, and far above 1 in most
+    /// covers. Returns `None` if the picture has too few samples.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         (self.freedom > 0).then(|| self.statistic / f64::from(self.freedom))

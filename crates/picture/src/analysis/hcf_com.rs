@@ -1,4 +1,5 @@
-//! The center of mass of the histogram's characteristic function, calibrated by the picture at half the size.
+//! The center of mass of a histogram's characteristic function, divided by the center of mass for the picture at half
+//! the size.
 
 use std::array;
 use std::f64::consts::TAU;
@@ -21,8 +22,9 @@ const FREQUENCIES: usize = VALUES / 2;
 /// picture serves as an approximation of the cover: A. D. Ker, "Steganalysis of LSB Matching in Grayscale Images" (IEEE
 /// Signal Processing Letters 12, 2005). The small picture does not include a last row or column that has no neighbor.
 ///
-/// Returns the ratio of the two centers: about 1 for many covers, and less after changes. The method needs no training.
-/// But covers differ from each other, so a ratio alone proves little. Returns `None` if the picture is too small.
+/// Returns the ratio of the two centers of mass: about 1 for many covers, and less after changes. The method needs no
+/// training. But covers differ from each other, so a ratio alone proves little. Returns `None` if the picture is too
+/// small.
 #[must_use]
 pub fn hcf_com(picture: &Pixels) -> Option<f64> {
     mean(picture, |plane| Some(center(plane) / center(&plane.half()?)))
@@ -31,9 +33,9 @@ pub fn hcf_com(picture: &Pixels) -> Option<f64> {
 /// Makes the same comparison as [`hcf_com`] for the histogram of pairs of neighbors: the calibrated adjacency HCF-COM,
 /// from the same paper.
 ///
-/// Neighboring samples in a photograph are similar, so the histogram of pairs is narrow, and changes by ±1 smooth this
-/// histogram more. The pairs are all horizontal neighbors of one color. Returns the ratio of the two centers of mass,
-/// as [`hcf_com`] does, or `None` if the picture is too small.
+/// Neighboring samples in a photograph are similar, so the histogram of pairs is narrow, and changes by ±1 smooth it
+/// more than the histogram of single samples. The pairs are all horizontal neighbors of one color. Returns the ratio of
+/// the two centers of mass, as [`hcf_com`] does, or `None` if the picture is too small.
 #[must_use]
 pub fn adjacency_hcf_com(picture: &Pixels) -> Option<f64> {
     mean(picture, |plane| {

@@ -3,7 +3,7 @@
 use super::{Plane, mean, nearer_root};
 use crate::Pixels;
 
-/// The number of trace sets that are combined, as in the paper's experiments; in the paper, this is j + 1.
+/// The number of combined trace sets, as in the paper's experiments; in the paper, this number is j + 1.
 const SETS: usize = 31;
 
 /// Estimates the rate of low-bit replacement by sample pair analysis.

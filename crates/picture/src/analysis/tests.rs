@@ -1,4 +1,4 @@
-//! The methods on synthetic pictures whose rate is known.
+//! Tests the methods on synthetic pictures whose rate is known.
 
 use super::*;
 use crate::{Channels, Error};
@@ -18,7 +18,7 @@ impl Random {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A sum of uniform numbers with mean 0 and variance 1, nearly normal.
+    /// Returns a sum of uniform numbers with mean 0 and variance 1, which is nearly normal.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
@@ -38,7 +38,7 @@ fn waves(channels: Channels, seed: u64) -> Pixels {
     Pixels { width, height, channels, samples }
 }
 
-/// Areas with few levels and little noise, like a photograph after strong compression.
+/// Returns areas with few levels and little noise, like a photograph after strong compression.
 fn areas(channels: Channels, seed: u64) -> Pixels {
     let (width, height) = (320, 240);
     let mut random = Random(seed);
@@ -92,8 +92,8 @@ fn rs_and_sample_pairs_estimate_the_rate_of_replacement() {
 
 #[test]
 fn rs_and_sample_pairs_estimate_full_replacement() {
-    // At the rate 1, both methods are least exact: the equation of sample pairs has a double root, and the root of RS
-    // analysis is infinite.
+    // At the rate 1, both methods have their largest errors: the equation of sample pairs has a double root, and the
+    // root of RS analysis is infinite.
     for seed in 0..4 {
         let findings = examine(&replace(&waves(Channels::Rgb, seed), 1.0, 40 + seed));
         let (rs, pairs) = (findings.rs.unwrap(), findings.sample_pairs.unwrap());

@@ -94,8 +94,8 @@ impl Layout {
         u32::try_from(count).ok().filter(|count| *count <= MOST_PICTURES)
     }
 
-    /// If one smaller picture is enough for `total` bytes, returns the size of an almost square picture. Otherwise
-    /// returns the size of this layout.
+    /// If one smaller picture is enough for `total` bytes, returns the size of an almost square picture. If no smaller
+    /// picture is enough, returns the size of this layout.
     #[must_use]
     pub fn fitted(self, total: u64) -> Self {
         if self.pictures(total) != Some(1) {
@@ -106,7 +106,7 @@ impl Layout {
         let width = side.min(u64::from(self.width));
         let height = pixels.div_ceil(width).min(u64::from(self.height));
         let width = pixels.div_ceil(height).max(width);
-        // Width and height are at most those of this layout, because the data fit into this layout.
+        // Neither width nor height exceeds that of this layout, because the data fit into this layout.
         Self { width: width as u32, height: height as u32, ..self }
     }
 
@@ -143,8 +143,8 @@ impl Layout {
         }
     }
 
-    /// Returns the offset in the file of byte `at` of the carrier, or of the format's own bytes directly before this
-    /// byte.
+    /// Returns the position in the file of byte `at` of the carrier, or of the format's own bytes if they directly
+    /// precede this byte.
     pub(crate) fn start(&self, at: u64) -> u64 {
         match self.format {
             Format::Png => png::start(self, at),

@@ -52,7 +52,7 @@ impl SampleOrder {
 
     /// Returns whether the label is wrong because a template was hidden in a carrier, and not because of damage. A
     /// template changes half of the samples by 1. In one of 256 templates, the samples of the magic bytes stay the
-    /// same. But such a template almost always changes a sample of the label that is 0 in almost all sets.
+    /// same. But hiding data in a carrier almost always changes a sample of the label that is 0 in almost all sets.
     fn has_changed_zeros(self, header: &[u8; HEADER]) -> bool {
         let one = if self == Self::Reversed { 1_u8.reverse_bits() } else { 1 };
         ZEROS.iter().any(|at| header[*at] == one)
@@ -135,7 +135,7 @@ impl Finding {
     }
 }
 
-/// The largest difference between the first samples and the samples of the magic bytes after weak compression.
+/// The largest difference that weak compression causes between the first samples and the samples of the magic bytes.
 const NEAR: u8 = 24;
 
 /// Positions where a carrier has zeros. The first bytes of the index, the count and the number of spare pictures are

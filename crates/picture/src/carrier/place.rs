@@ -30,7 +30,7 @@ impl Buffers {
     }
 }
 
-/// Fills `buffer` with the bytes of a part from `at` on.
+/// Fills `buffer` with the bytes of a part, beginning at byte `at`.
 pub(crate) fn read_exact(
     file: &File,
     layout: &Layout,

@@ -75,8 +75,8 @@ fn block(layout: &Layout, row: u64) -> [u8; 5] {
     [u8::from(left <= rows(layout)), low, high, !low, !high]
 }
 
-/// Appends the bytes of the carrier from `at` on to `file`, with the format's own bytes before and between them. Calls
-/// `between` for each range in `file` between two block headers.
+/// Appends the carrier's bytes that begin at byte `at` to `file`, with the format's own bytes before and between them.
+/// Calls `between` for each range in `file` between two block headers.
 pub(super) fn frame(layout: &Layout, at: u64, bytes: &[u8], file: &mut Vec<u8>, mut between: impl FnMut(&[u8])) {
     let (row_length, rows) = (layout.row(), rows(layout));
     let (mut row, mut column) = (at / row_length, at % row_length);
@@ -117,7 +117,7 @@ pub(super) fn unframe(layout: &Layout, at: u64, mut file: &[u8], mut bytes: &mut
     }
 }
 
-/// A block header that is different if the picture has fewer rows.
+/// A block header that changes if the picture has fewer rows.
 pub(super) struct Patch {
     pub(super) offset: u64,
     /// The header.

@@ -34,7 +34,8 @@ impl Sums {
         Self { stream: bytes.len() as u64, crc32: crc32(bytes), ..Self::default() }
     }
 
-    /// Appends the bytes from `at` on to `file` in the file format, and returns their checksums.
+    /// Appends the carrier's bytes that begin at byte `at` to `file` in the file format, and returns the checksums of
+    /// these bytes.
     pub(crate) fn frame(layout: &Layout, at: u64, bytes: &[u8], file: &mut Vec<u8>) -> Self {
         let (from, mut sums) = (file.len(), Self::plain(bytes));
         match layout.format() {

@@ -55,7 +55,7 @@ fn codes(layout: &Layout) -> Vec<u8> {
     bits.bytes
 }
 
-/// A string of bits, from the lowest to the highest bit of each byte.
+/// A sequence of bits; in each byte, the lowest bit comes first.
 #[derive(Default)]
 struct BitString {
     bytes: Vec<u8>,

@@ -51,8 +51,9 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
     /// only one picture.
     ///
     /// `open` opens the file of a picture for writing, and for reading too if there will be spare pictures. `open`
-    /// creates the file if it does not exist, and does not change the contents of an existing file. `open` is called
-    /// again for the same picture when many pictures are open. The writer reads only bytes that it wrote itself.
+    /// creates the file if it does not exist, and does not change the contents of an existing file. If many pictures
+    /// are open, the writer closes some of them, and calls `open` again later. The writer reads only bytes that it
+    /// wrote itself.
     ///
     /// # Errors
     /// [`Error::CarrierSize`] if pictures of this size are too small for any data.
@@ -64,7 +65,7 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
         Ok(Self { layout, open, state, buffers: Buffers::default() })
     }
 
-    /// Writes all of `bytes` at a position of the data. Several threads may write at once, in any order.
+    /// Writes all of `bytes` at a position of the data. Several threads may write at the same time, in any order.
     ///
     /// # Errors
     /// If a file cannot be opened or written, if a byte was written before, or if the data become too long for a set.
@@ -202,7 +203,7 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
         }
         write_all_at(&file, &tail, layout.start(end))?;
         write_all_at(&file, &head, 0)?;
-        // If `open` returned an existing file, the file may be longer.
+        // An existing file that `open` returned may be longer than the picture.
         file.set_len(layout.file_length())
     }
 }

@@ -8,7 +8,7 @@ use crate::Error;
 /// If a pixel is not opaque.
 pub fn drop_opaque<const N: usize>(samples: &mut Vec<u8>) -> Result<(), Error> {
     let (pixels, _) = samples.as_chunks::<N>();
-    // Because of the blocks, the compiler can compare many pixels at a time.
+    // The blocks allow the compiler to compare many pixels at a time.
     let opaque = |pixels: &[[u8; N]]| pixels.iter().fold(255, |least, pixel| least & pixel[N - 1]) == 255;
     if !pixels.chunks(1024).all(opaque) {
         return Err(Error::Transparent);

@@ -28,7 +28,7 @@ fn orientation(tiff: &[u8]) -> Option<u16> {
         let bytes = tiff.get(at..)?.first_chunk()?;
         Some(if big { u32::from_be_bytes(*bytes) } else { u32::from_le_bytes(*bytes) })
     };
-    // The first directory: a count, then entries of tag, type, count and value, 12 bytes together.
+    // The first directory consists of a count and entries of 12 bytes each: tag, type, count and value.
     let directory = usize::try_from(four(4)?).ok()?;
     let entries = directory.checked_add(2)?;
     (0..usize::from(two(directory)?))
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn cut_and_flipped_data_are_no_panic() {
         let bytes = tiff(false, 0x0112, 3, 1, 6);
-        // The EXIF data are long enough if they contain the end of the orientation's value. The padding and the next
+        // The orientation can be read as soon as the EXIF data contain the end of its value. The padding and the next
         // directory may be missing.
         for end in 0..bytes.len() {
             assert_eq!(turn(&bytes[..end]) != Turn::UPRIGHT, end >= bytes.len() - 6, "{end}");

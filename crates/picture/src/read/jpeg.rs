@@ -70,7 +70,7 @@ pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<DecodedFi
 fn lights(samples: &mut Vec<u8>) {
     for [c, m, y, k] in samples.as_chunks_mut::<4>().0 {
         for ink in [c, m, y] {
-            // The rounded product of the two amounts of light.
+            // The rounded product of the light that the color ink leaves and the light that the black ink leaves.
             let product = u32::from(255 - *ink) * u32::from(255 - *k) + 128;
             *ink = ((product + (product >> 8)) >> 8) as u8;
         }

@@ -53,7 +53,6 @@ impl Limits {
         self.budget(length).check_memory(memory).is_ok()
     }
 
-    /// Returns the limits for a file of this length.
     pub(super) fn budget(&self, length: u64) -> Budget {
         Budget { limits: *self, length }
     }

@@ -19,7 +19,7 @@ const FORMAT: FileFormat = FileFormat::Png;
 /// The maximum memory for all chunks except the pixels. Of these chunks, only EXIF data may be long.
 const METADATA: u64 = 16 << 20;
 
-/// Reads signature and header. Afterwards, the input's position is not defined.
+/// Reads signature and header. After the call, the position of the input is not defined.
 pub fn header(input: impl Read) -> Result<Header, Error> {
     let [_, _, _, _, _, _, _, _, head @ ..] = array::<26>(input, FORMAT)?;
     let (Some((b"\0\0\0\rIHDR", head)), [.., color]) = (head.split_first_chunk(), head) else {
@@ -121,7 +121,8 @@ fn decode(input: impl BufRead + Seek, budget: &Budget, mut samples: Vec<u8>) -> 
     budget.check_memory(size as u64 + 4 * 8 * u64::from(width))?;
     make_room(&mut samples, size);
     let frame = reader.next_frame(&mut samples).map_err(failed)?;
-    // Chunks after the pixels may hold EXIF data, and a cut file has no end chunk.
+    // This call reads the chunks after the pixels, which may hold EXIF data, and fails if the end chunk is missing, as
+    // in a cut file.
     reader.finish().map_err(failed)?;
     match frame.color_type {
         ColorType::Grayscale | ColorType::Rgb => {}

@@ -34,8 +34,8 @@ impl Turn {
         self.0 >= 5
     }
 
-    /// Returns the index of the stored pixel that is shown at the top left, and the index differences from a pixel to
-    /// its right and lower neighbors in the shown picture.
+    /// Returns the index of the stored pixel that is shown at the top left, and the differences of the indexes of this
+    /// pixel's right and lower neighbors in the shown picture.
     fn steps(self, width: isize, height: isize) -> (isize, isize, isize) {
         let (right, bottom) = (width - 1, (height - 1) * width);
         match self.0 {
@@ -74,7 +74,7 @@ impl Turn {
 mod tests {
     use super::*;
 
-    /// The corner and edge pixels of a picture of 3 × 2, as EXIF 2.32 shows them in its table of orientations.
+    /// Compares a picture of 3 × 2 pixels with the table of orientations in EXIF 2.32.
     #[test]
     fn each_orientation_is_shown_as_the_standard_says() {
         let stored = Pixels { width: 3, height: 2, channels: Channels::Gray, samples: b"abcdef".to_vec() };

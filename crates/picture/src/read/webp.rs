@@ -37,7 +37,7 @@ struct Contents {
     format: FileFormat,
     width: u32,
     height: u32,
-    /// The frame states that it has transparent pixels.
+    /// Whether the frame states that it has transparent pixels.
     alpha: bool,
     alpha_plane: Option<Chunk>,
     exif: Option<Chunk>,
@@ -117,7 +117,7 @@ fn decode(input: impl BufRead + Seek, format: FileFormat, budget: &Budget) -> Re
     Ok(samples)
 }
 
-/// Returns the bytes of a file with an extended header, up to the data of its last chunk.
+/// Returns the beginning of a file with an extended header: all bytes before the data of the last chunk.
 fn head(width: u32, height: u32, flags: u8, chunks: &[u8], (name, length): (&[u8; 4], u32)) -> Vec<u8> {
     let three = |number: u32| [number as u8, (number >> 8) as u8, (number >> 16) as u8];
     let mut extended = vec![flags, 0, 0, 0];
@@ -157,7 +157,8 @@ impl Contents {
         room: Vec<u8>,
     ) -> Result<Vec<u8>, Error> {
         let pixels = u64::from(self.width) * u64::from(rows);
-        // The decoder counts its memory exactly, including the tables of codes. Most pictures take this much memory.
+        // The decoder counts its memory exactly, including the tables of codes. This check uses the amount of memory
+        // that most pictures take.
         let window = lossless::window(self.width, self.height, rows);
         budget.check_memory((pixels * 4 + pixels / 2).max(pixels * 3 + window))?;
         input.seek(SeekFrom::Start(self.frame.offset)).map_err(Error::Read)?;
@@ -175,7 +176,7 @@ impl Contents {
 
     /// Reads the container. Each returned chunk lies completely in the file.
     fn read(mut input: impl BufRead + Seek) -> Result<Self, Error> {
-        // It does not matter whether a file without a frame is lossy: error messages call both formats WebP.
+        // Without a frame, the format may be lossy or lossless: error messages call either format WebP.
         let format = FileFormat::WebPLossless;
         let start = input.stream_position().map_err(Error::Read)?;
         let end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;

@@ -27,7 +27,7 @@ pub struct Found {
     pub bits: Bits,
     /// The order of the values in the picture.
     pub order: Order,
-    /// The number of doors (sealed labels), including the door of the set.
+    /// The number of sealed labels (doors), including the sealed label for the secret of the set.
     pub doors: usize,
     /// The key of the set, which opens the other pictures of the set: [`Secret::set`].
     pub set_key: [u8; 32],

@@ -25,7 +25,8 @@ pub struct Hiding {
     pub doors: Vec<Secret>,
 }
 
-/// Hides a part in a picture, with its label and the seed. `threads` is the number of threads that work on the picture.
+/// Hides a part and its label in a picture, and writes the seed into the picture. `threads` is the number of threads
+/// that work on the picture.
 ///
 /// # Errors
 ///
@@ -56,7 +57,8 @@ pub(super) struct Engine {
     pub(super) threads: usize,
 }
 
-/// Embeds with a given back end and number of threads, and random bits from a given key.
+/// Embeds a part as [`embed`] does, but with a given back end and a given number of threads, and with random bits that
+/// come from a given key.
 pub(super) fn embed_with(
     Engine { level, threads }: Engine,
     pixels: &mut Pixels,
@@ -106,8 +108,8 @@ struct EmbedTask<'a> {
     inverses: Box<Table>,
     mask: Option<blake3::OutputReader>,
     signs: Signs,
-    /// The number of lines that precede these lines in the picture. The random bits of the preceding lines must not be
-    /// used again.
+    /// The number of lines of the picture that come before the lines of this task. The random bits of the preceding
+    /// lines must not be used again.
     before: u64,
     /// The number of the next line to embed.
     line: u64,

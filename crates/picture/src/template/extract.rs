@@ -51,7 +51,8 @@ const LEAST: usize = 1 << 16;
 pub(super) trait Lines {
     type Error;
 
-    /// Returns `count` lines from `first` on: at most [`LINES`] lines, all of them in the picture.
+    /// Returns `count` lines, beginning with line `first`: at most [`LINES`] lines, and all of them must be in the
+    /// picture.
     fn read(&mut self, first: u64, count: usize) -> Result<&[Line], Self::Error>;
 }
 
@@ -99,7 +100,7 @@ impl ExtractTask {
         self.length
     }
 
-    /// Extracts the bytes of the part from `first` on.
+    /// Extracts the bytes of the part, beginning with byte `first`.
     pub(super) fn extract<L: Lines>(&self, first: u64, piece: &mut [u8], mut picture: L) -> Result<(), L::Error> {
         if piece.is_empty() {
             return Ok(());

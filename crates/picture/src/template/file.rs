@@ -21,10 +21,10 @@ pub struct Template {
     lines: u64,
 }
 
-/// Prepares to read a part at any position, for a [`Reader`](crate::Reader): from a PNG file without compression, as
-/// [`Compression::Stored`](crate::Compression::Stored) makes such files. Returns the file as an error if it is another
-/// kind of picture, or if its picture is smaller than the picture in which `found` was found. If the file is returned,
-/// decode the picture, and use [`extract`](fn@super::extract).
+/// Prepares to read a part at any position, for a [`Reader`](crate::Reader), from a PNG file without compression:
+/// [`Compression::Stored`](crate::Compression::Stored) writes this kind of file. Returns the file as an error if it is
+/// another kind of picture, or if it has fewer samples than the picture in which `found` was found. If the file is
+/// returned, decode the picture, and use [`extract`](fn@super::extract).
 ///
 /// # Errors
 ///

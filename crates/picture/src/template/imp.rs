@@ -14,16 +14,17 @@ use super::shares::Walk;
 
 /// The maximum number of lines in a block.
 pub(super) const LINES: usize = 512;
-/// The number of bytes after the values of a block that a kernel may read or overwrite.
+/// A kernel may read or overwrite this number of bytes after the values of a block.
 const SLACK: usize = LINE;
 
-/// The values of a block of lines, one after the other: the lowest bit of each byte first.
+/// The values of a block of lines, without gaps between the values. The values fill each byte from its lowest bit to
+/// its highest bit.
 pub(super) type Values = [u8; LINES * LINE / 2 + 1 + SLACK];
 
 /// The samples of a line.
 pub(super) type Line = [u8; LINE];
 
-/// The position of the kernels in the values.
+/// The position in the values that a kernel has reached.
 #[derive(Clone, Debug)]
 pub(super) struct Course {
     /// The number of bits of a value.
@@ -122,8 +123,8 @@ pub(super) fn embed(level: Level, lines: &mut [Line], values: &Values, course: &
         // SAFETY: the CPU has the level.
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         Level::Avx2 => unsafe { avx2::embed(lines, values, course, ways) },
-        // SAFETY: the CPU has the level. At most `LINES` lines of at most 64 values of 4 bits begin in the first byte,
-        // so all values lie before the last `SLACK` bytes.
+        // SAFETY: the CPU has the level. The values begin in the first byte and belong to at most `LINES` lines, each
+        // with at most 64 values of 4 bits. So all values lie before the last `SLACK` bytes.
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         Level::Avx512 => unsafe { avx512::embed(lines, values, course, ways) },
     }
@@ -151,8 +152,8 @@ pub(super) fn extract(
         // SAFETY: the CPU has the level.
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         Level::Avx2 => unsafe { avx2::extract(lines, values, course, table, choices) },
-        // SAFETY: the CPU has the level. At most `LINES` lines of at most 64 values of 4 bits begin in the first byte,
-        // so all values lie before the last `SLACK` bytes.
+        // SAFETY: the CPU has the level. The values begin in the first byte and belong to at most `LINES` lines, each
+        // with at most 64 values of 4 bits. So all values lie before the last `SLACK` bytes.
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         Level::Avx512 => unsafe { avx512::extract(lines, values, course, table, choices) },
     }

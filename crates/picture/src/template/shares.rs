@@ -11,13 +11,13 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Makes the division. The lines must have room for the values.
+    /// Makes the division. The lines must have enough samples for all values.
     pub(super) fn new(order: Order, values: u64, lines: u64) -> Self {
         debug_assert!(values <= lines * LINE as u64);
         Self { order, values, lines }
     }
 
-    /// Returns the first value of a line, or the number of values after the last line.
+    /// Returns the index of the first value of a line, or, for a line after the last line, the number of values.
     pub(super) fn first(&self, line: u64) -> u64 {
         match self.order {
             Order::InOrder => (line * LINE as u64).min(self.values),
@@ -37,7 +37,7 @@ impl Shares {
         }
     }
 
-    /// Returns how many values each line carries, from `line` on.
+    /// Returns how many values each line carries, beginning with line `line`.
     pub(super) fn from(&self, line: u64) -> Walk {
         match self.order {
             Order::InOrder => {
@@ -60,7 +60,7 @@ impl Shares {
 /// Goes through the lines, and returns the number of values that each line carries.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
-    /// The number of values that are left, if lines are filled in order.
+    /// If lines are filled in order, the number of values that the remaining lines carry.
     rest: Option<u64>,
     quotient: u64,
     step: u64,

@@ -11,7 +11,8 @@ use crate::read::{PNG_HEAD, plain_png};
 const CHUNK: u64 = 12;
 /// The length of the header of a stored block.
 const BLOCK: u64 = 5;
-/// The minimum number of bytes of a row. Each row takes a separate read when the file is opened.
+/// The minimum number of bytes of a row. Opening the file takes a separate read for each row, so shorter rows are
+/// refused.
 const LEAST_ROW: u64 = 256;
 
 /// A file whose rows are stored and not filtered, and which has no other chunks.
@@ -28,7 +29,7 @@ pub(super) struct Stored {
 /// A stored block.
 #[derive(Debug)]
 struct Block {
-    /// The offset of this block's contents in the joined contents of all blocks.
+    /// The offset of this block's contents, if the contents of all blocks are joined.
     at: u64,
     /// The offset where the block's contents begin in the file.
     place: u64,
@@ -70,7 +71,8 @@ impl Stored {
         self.samples
     }
 
-    /// Fills `samples` with the samples from `first` on. `room` is memory for the bytes of the file.
+    /// Fills `samples` with the samples of the picture, beginning with sample `first`. `room` is memory for the bytes
+    /// of the file.
     pub(super) fn read(&self, first: u64, samples: &mut [u8], room: &mut Vec<u8>) -> io::Result<()> {
         if samples.is_empty() {
             return Ok(());
@@ -121,7 +123,7 @@ fn place(blocks: &[Block], at: u64) -> u64 {
 }
 
 /// Reads the headers of all chunks and blocks. Returns `None` if the contents do not have this length, or if a header
-/// is divided between two chunks.
+/// lies partly in one chunk and partly in the next.
 fn blocks(file: &File, length: u64) -> Option<Vec<Block>> {
     let mut blocks: Vec<Block> = Vec::new();
     let (mut chunk, mut at, mut is_first, mut is_last) = (PNG_HEAD as u64, 0, true, false);

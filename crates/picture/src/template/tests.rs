@@ -100,7 +100,8 @@ fn every_back_end_agrees_with_the_reference() {
 
 #[test]
 fn several_threads_share_a_large_picture() {
-    // The picture is so large that each thread has several blocks of lines, and that its piece can begin inside a line.
+    // The picture is so large that each thread works on several blocks of lines, and that the bytes of a thread can
+    // begin inside a line.
     let cover = cover(1024, 500, Channels::Rgb);
     for bits in 1..=4 {
         let hiding = hiding(bits, Order::Keyed, vec![Secret::open()]);

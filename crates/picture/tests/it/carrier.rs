@@ -92,8 +92,8 @@ fn the_first_rows_of_other_pictures_tell_nothing() {
     }
 }
 
-/// Writes data, and compares them with the data that are read: at constant offsets, and from the pixels that other
-/// decoders return.
+/// Writes data, reads the data again, and compares: once reads at constant offsets, and once reads from the pixels that
+/// other decoders return.
 fn round_trip(format: Format, width: u32, height: u32, total: usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let (layout, bytes) = (Layout::new(format, width, height).expect("a layout"), bytes(total));
@@ -301,7 +301,7 @@ fn flipped_bytes_are_named_and_spare_pictures_replace_them() {
         let mut file = fs::read(&flipped).expect("a file");
         file[1000] ^= 4;
         fs::write(&flipped, file).expect("written");
-        // Test the check for damage before and after the data were read.
+        // Check for damage twice: before the data are read, and after the data were read.
         for read in [false, true] {
             let reader = reader(folder.path());
             if read {

@@ -13,7 +13,7 @@ use deadpan_picture::carrier::{Layout, Writer};
 use deadpan_picture::template::{self, Bits, Hiding, Order, Secret, Seed};
 use deadpan_picture::{Channels, Compression, Format, Label, Limits, Orientation, Pixels, read};
 
-/// Sizes near the borders of stored blocks, of pixels and of bytes.
+/// Picture sizes near the length of a stored block, with rows that end near the borders of pixels and of bytes.
 const SIZES: [(u32, u32); 5] = [(25, 1), (7, 33), (64, 40), (301, 17), (1000, 50)];
 
 fn noise(length: usize) -> Vec<u8> {

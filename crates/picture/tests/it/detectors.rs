@@ -12,7 +12,8 @@ const COVERS: usize = 120;
 
 #[test]
 fn detectors_find_replacement_and_no_template_at_one_bit() {
-    // In white areas, samples can change in one direction only, and the detectors find templates.
+    // These covers have no white areas: in white areas, samples can change in one direction only, and the detectors
+    // find templates.
     let seeds = (0..).filter(|&seed| !Camera::new(seed).overexposed).take(COVERS);
     let covers: Vec<Pixels> = seeds.map(|seed| photograph(256, 192, seed)).collect();
     let templates: Vec<Pixels> = (0..).zip(&covers).map(|(seed, cover)| hide(cover, seed)).collect();
@@ -24,13 +25,13 @@ fn detectors_find_replacement_and_no_template_at_one_bit() {
         });
         let mut sorted = covers;
         sorted.sort_by(f64::total_cmp);
-        // 6 of 120 covers, 5 %, exceed the threshold.
+        // The scores of 6 of 120 covers, 5 %, are above the threshold.
         let threshold = sorted[COVERS - 1 - COVERS / 20];
         let alarms = |scores: &[f64]| scores.iter().filter(|&&score| score > threshold).count();
         let (templates, replaced) = (alarms(&templates), alarms(&replaced));
-        // Random bits decide between two equally small changes, so the results vary. In 20 runs, RS found 5 to 10
+        // If two changes are equally small, random bits decide, so the results vary. In 20 runs, RS found 5 to 10
         // templates, with a variance of 2.5, and the other detectors found fewer. By Bennett's inequality, a detector
-        // finds more than 24 templates once in 10⁸ runs.
+        // finds more than 24 templates in at most 1 of 10⁸ runs.
         assert!(templates <= COVERS / 5, "{name} finds {templates} templates");
         assert!(replaced >= COVERS * 9 / 10, "{name} finds {replaced} pictures with replaced bits");
     }

@@ -203,8 +203,8 @@ fn one_picture_cannot_stand_for_thousands() {
     }
 }
 
-/// In an earlier version, each damaged spare picture caused a new run of the code, and each run opened all pictures for
-/// each stripe.
+/// In an earlier version, the code ran again for each damaged spare picture, and each run opened all pictures for each
+/// stripe.
 #[test]
 fn each_picture_is_opened_once_however_many_are_damaged() {
     const PART: usize = 1 << 20;
@@ -312,7 +312,7 @@ fn pictures_that_claim_the_same_index_are_told_apart() {
         [(SECOND, vec!["b", "d"])]
     );
 
-    // A picture in conflict never replaces a damaged picture automatically, because its part differs.
+    // If two pictures are in conflict, one never replaces the other automatically, because their parts differ.
     let mut rejecting = set.clone();
     assert_eq!([(); 3].map(|()| rejecting.reject(1)), [Some("b"), Some("d"), None]);
     assert!(rejecting.missing().flatten().eq(1..3));
@@ -325,7 +325,7 @@ fn pictures_that_claim_the_same_index_are_told_apart() {
     assert!(set.missing().flatten().eq(1..3));
 }
 
-/// The maximum number of open files of a set, plus one file that is being opened.
+/// The maximum number of open files of a set: 128, plus one file that a thread is opening.
 const OPEN: usize = 128 + 1;
 
 /// This is known only on Linux.
@@ -384,8 +384,8 @@ fn more_pictures_than_files_may_be_open_are_written_and_read() {
     assert_eq!(calls.load(Ordering::Relaxed), 2 * PICTURES as usize, "files that were not used for long stay open");
     assert!(most.swap(0, Ordering::Relaxed) <= OPEN);
 
-    // Each of four threads may be opening a file, and reading a file that was already removed from the list of open
-    // files.
+    // Besides the files in the list of open files, each of four threads may be opening one file and reading another
+    // file that was already removed from the list.
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let (reader, data) = (&reader, &data);

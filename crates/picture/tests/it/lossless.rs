@@ -41,13 +41,13 @@ fn our_decoder_sees_the_pixels_that_image_webp_sees() {
     }
 }
 
-/// The container around a `cut` frame is complete, so only the decoder of the frame can notice the cut.
+/// The container of a cut frame is complete, so only the decoder of the frame can notice that the frame was cut.
 #[test]
 fn a_cut_frame_is_noticed_at_every_length() {
     for (path, file) in files() {
         let frame = webp_parts(&file).remove(0).1;
         let step = (frame.len() / 60).max(1);
-        // The encoder of `cwebp` may end with bits that are not needed.
+        // Each cut removes more than 8 bytes, because frames from `cwebp` may end with bits that are not needed.
         for length in (5..frame.len().saturating_sub(8)).step_by(step) {
             let cut = riff(None, &[(b"VP8L", &frame[..length])]);
             let result = ours(&cut);
@@ -56,7 +56,7 @@ fn a_cut_frame_is_noticed_at_every_length() {
     }
 }
 
-/// One wrong bit causes an error or wrong pixels. Memory and time stay within their limits.
+/// One wrong bit causes an error or wrong pixels. Decoding a damaged frame stays within its limits for memory and time.
 #[test]
 fn damaged_frames_do_no_harm() {
     let (mut errors, mut pictures) = (0, 0);

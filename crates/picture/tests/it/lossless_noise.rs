@@ -17,15 +17,14 @@ struct Kind {
     short: usize,
     /// The binary logarithm of the size of the color cache.
     cache: Option<u32>,
-    /// If groups of codes are used, the binary logarithm of the side of the squares to which groups are assigned.
+    /// The binary logarithm of the side of the squares that choose a group of codes, if the picture has groups.
     squares: Option<u32>,
     /// The number of different groups of codes in the picture.
     groups: u32,
-    /// The difference between the numbers of consecutive groups. The group numbers in between are not used by any
-    /// square.
+    /// The difference between two consecutive numbers of groups. No square uses the numbers in between.
     apart: u32,
     subtract_green: bool,
-    /// In a thousand symbols, the number of references and of colors of the cache.
+    /// Of a thousand symbols, how many refer to earlier pixels or to the color cache.
     others: u32,
 }
 
@@ -52,7 +51,7 @@ impl Random {
     }
 }
 
-/// A canonical code: the bits and their number for each symbol.
+/// A canonical code: for each symbol, the bits of its code and the number of these bits.
 struct Code(Vec<(u32, u32)>);
 
 impl Code {
@@ -120,7 +119,7 @@ fn frame(kind: &Kind, random: &mut Random) -> Vec<u8> {
     let mut second = Vec::new();
     if let Some(side) = kind.squares {
         bits.push(side - 2, 3);
-        // A picture without a color cache, in which the green sample is the number of a group.
+        // The numbers of the groups are stored as the green samples of a picture without a color cache.
         bits.push(0, 1);
         let code = Code::write(&mut bits, &lengths(256 + 24, 200, 8));
         (0..4).for_each(|_| bits.push_only(0));
@@ -159,8 +158,8 @@ fn frame(kind: &Kind, random: &mut Random) -> Vec<u8> {
             let (symbol, more, count) = prefix(length);
             codes[0].push(&mut bits, 256 + symbol);
             bits.push(more, count);
-            // Tests distances of columns and rows, short distances that make a copy overlap itself, and the longest
-            // distances.
+            // Chooses a distance in columns and rows, a short distance with which a copy overlaps itself, or the
+            // longest distance.
             let number = match random.below(4) {
                 0 => 121 + random.below(at.min(8)),
                 1 => 120 + at.min((1 << 20) - 120),
@@ -256,7 +255,7 @@ fn references_reach_back_a_million_pixels() {
 fn cut_noise_is_noticed_at_every_length() {
     let mut random = Random(0x0fed_cba9_8765_4321);
     let frame = frame(&Kind { size: (40, 30), cache: Some(1), others: 10, ..NOISE }, &mut random);
-    // The last byte may contain only padding bits, so it is not cut off alone.
+    // The last byte may contain only padding bits, so the frame is never cut by only one byte.
     for length in 5..frame.len() - 1 {
         let result = ours(&frame[..length]);
         assert!(matches!(result, Err(Error::Cut(_))), "cut to {length}: {result:?}");

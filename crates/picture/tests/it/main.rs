@@ -18,6 +18,6 @@ use std::io;
 
 use deadpan_picture::Opened;
 
-/// The function with which a test opens the pictures of a set. A single type is used, because the compiler would
-/// compile the reader again for each type of function.
+/// The type of the functions with which tests open the pictures of a set. All tests use this one type: otherwise the
+/// compiler would compile the reader again for each function.
 type Open<'o, T> = &'o (dyn Fn(&T) -> io::Result<Opened> + Sync);

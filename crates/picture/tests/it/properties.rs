@@ -20,7 +20,7 @@ struct Case {
     layout: Layout,
     spares: u32,
     data: Vec<u8>,
-    /// The data are written in pieces of this length, in the order of `seed`.
+    /// The data are written in pieces of this length, in a random order that depends on `seed`.
     step: usize,
     seed: u64,
 }
@@ -135,7 +135,7 @@ fn ranges_are_slices_of_the_data() {
         let indexes: Vec<u32> = (0..written.labels.len() as u32).collect();
         let reader = Reader::new(written.set(&indexes).expect("a set"), OPEN).expect("complete");
         for (from, length) in ranges {
-            // The position may be up to two bytes after the end of the data.
+            // The read may begin up to two bytes after the end of the data.
             let from = from.index(case.data.len() + 3);
             let mut buffer = vec![0x5c; length.index(case.data.len() + 70)];
             let there = case.data.get(from..).unwrap_or_default();

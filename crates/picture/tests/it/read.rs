@@ -53,7 +53,7 @@ fn jpeg_of_all_colors_and_samplings() {
         assert_eq!((header.width, header.height, header.channels), (width, height, pixels.channels), "{picture:?}");
         assert_eq!((header.format, source), (FileFormat::Jpeg, FileFormat::Jpeg));
         assert_eq!((pixels.width, pixels.height), (width, height), "{picture:?}");
-        // If the colors were wrong, the distance would be thousands.
+        // If the colors were wrong, the distance between the samples would be thousands.
         let distance = distance(&pixels.samples, &samples);
         assert!(distance < 40.0, "{picture:?}: {distance}");
         let inks = matches!(picture.kind, JpegKind::AdobeCmyk | JpegKind::PlainCmyk | JpegKind::Ycck);
@@ -116,7 +116,7 @@ fn webp_of_all_kinds() {
     assert!(matches!(read(&riff(extended(0), &metadata)), Err(Error::Damaged { .. })));
 }
 
-/// `image-webp` 0.2.4 reads a side of 16 384 pixels as 0 if there is no extended header.
+/// If there is no extended header, `image-webp` 0.2.4 reads a width or height of 16 384 pixels as 0.
 #[test]
 fn webp_of_16384_pixels_a_side() {
     for (width, height) in [(16_384, 2), (2, 16_384), (16_383, 1)] {
@@ -321,7 +321,7 @@ fn data_far_longer_than_the_pixels_are_refused() {
     }
 }
 
-/// A flipped byte causes errors in all decoders. The messages of the decoders often contain names of their types, and
+/// A flipped byte causes errors in all decoders. The messages of the decoders often contain names of their types, which
 /// must not appear in our messages.
 #[test]
 fn errors_are_in_plain_words() {
@@ -361,7 +361,8 @@ fn errors_are_in_plain_words() {
     }
 }
 
-/// A drawing or a photograph of one color is accepted if the picture is not far larger than the pictures of cameras.
+/// A drawing or photograph that has only one color is accepted, unless the picture is far larger than the pictures of
+/// cameras.
 #[test]
 fn flat_pictures_are_read() {
     let (width, height) = (4000, 3000);

@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Counter {
         unsafe { System.dealloc(block, layout) }
     }
 
-    // The system makes large blocks smaller, and moves large blocks, without a copy.
+    // The system's allocator can shrink or move a large block without copying it.
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let now = NOW.fetch_add(size, Ordering::Relaxed) + size - layout.size();
         NOW.fetch_sub(layout.size(), Ordering::Relaxed);
@@ -80,8 +80,8 @@ fn in_own_process(test: &str) -> bool {
     false
 }
 
-/// Finds the smallest limit under which each file is read, and checks the memory that reading takes under this limit
-/// and under smaller limits.
+/// Finds the smallest memory limit under which each file is read, and checks that reading takes no more memory than
+/// this limit or a smaller limit allows.
 #[test]
 fn memory_stays_below_the_limit() {
     if !in_own_process("memory_stays_below_the_limit") {
@@ -129,7 +129,7 @@ fn memory_stays_below_the_limit() {
                 Err(error) => panic!("{name}: {error}"),
             }
         }
-        // The estimated memory is not far above the memory that decoding takes.
+        // Decoding must succeed at some limit: the estimated memory is not far above the memory that decoding takes.
         assert!(read > 0, "{name} needs more than {} bytes", 35 << 20);
     }
 }

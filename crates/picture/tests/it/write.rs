@@ -89,7 +89,7 @@ fn webp_pictures_come_back() {
     }
 }
 
-/// An earlier version wrote a gray template as WebP without an error, and lost its data.
+/// An earlier version wrote a gray template as a WebP file without an error, and the hidden data were lost.
 #[test]
 fn a_gray_template_is_no_webp_and_one_of_three_channels_comes_back() {
     let part = b"the part";

@@ -1,10 +1,11 @@
-//! The engine reads data, seals or opens the data, and writes the result. It has three ways to work. All three ways of
-//! working use the same format and report the same errors.
+//! The engine reads data, seals or opens the data, and writes the result. It has three ways to work. The engine works
+//! in one of three ways, which use the same format and report the same errors.
 //!
 //! **Positioned** ([`file`]): the input and the output are regular files. Each worker takes the number of its next
-//! batch of segments from a shared counter. From this number, the worker computes the positions. It reads a segment,
-//! seals or opens it, and writes the result. Workers never pass data to each other and need no queue or order, because
-//! waking a sleeping thread on another core costs more than sealing a segment. Each worker has one pair of buffers.
+//! batch of segments from a shared counter. From this number, the worker computes the positions. The worker reads a
+//! segment, seals or opens it, and writes the result. Workers need no queue and no fixed order, and never pass data to
+//! each other, because waking a sleeping thread on another core costs more time than sealing a segment. Each worker has
+//! one pair of buffers.
 //!
 //! **Streamed** ([`stream`]): the input or the output is a pipe, and all workers do the same work. A worker locks the
 //! input while it reads a unit. The worker then seals or opens the unit without a lock, and locks the output when this

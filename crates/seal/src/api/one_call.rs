@@ -21,7 +21,7 @@ use crate::{Error, Header, Identity, IntoRecipients, Sealing, Summary, Work};
 /// # Ok::<(), deadpan_seal::Error>(())
 /// ```
 ///
-/// A passphrase is hashed each time, which takes a tenth to a quarter of a second. For many items, make a
+/// Each call hashes a passphrase again, and each hash takes a tenth to a quarter of a second. For many items, make a
 /// [`crate::Session`] instead.
 ///
 /// # Errors

@@ -49,8 +49,8 @@ impl Trailer {
     pub const END: usize = FOOTER;
 }
 
-/// A sealed file's header. The header is parsed, but [`Header::open`] must check whether it is authentic. Everybody can
-/// read the header without a key.
+/// A sealed file's header. The header is well formed, but only [`Header::open`] checks whether the header is authentic.
+/// Everybody can read the header without a key.
 #[derive(Clone)]
 pub struct Header(FormatHeader);
 
@@ -60,7 +60,7 @@ enum FormatHeader {
     Age(age::AgeHeader),
 }
 
-/// The reasons why identities failed, for the case that no identity opens the file alone.
+/// The reasons why the identities failed, for an error if no single identity opens the file.
 #[derive(Default)]
 struct Misses {
     /// Whether a passphrase was tried.
@@ -343,8 +343,7 @@ fn unlock(key: FileKey, header: Parsed, keys: Vec<PublicKey>, opener: Addressee)
     Ok(Opened::new(Unlocked::Deadpan { key, header, opener }, contents, keys))
 }
 
-/// The file key that the shares give, the public keys of the private keys that opened shares, and the recipient that
-/// consists of all members.
+/// The file key from the shares, the public keys of the private keys that opened shares, and the threshold recipient.
 type Combined = (FileKey, Vec<PublicKey>, Addressee);
 
 /// Computes the file key from shares: the shares in `identities`, and the shares that the identities can open. Returns

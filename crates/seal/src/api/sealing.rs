@@ -158,8 +158,8 @@ impl Sealing {
     }
 
     /// Excludes the recipients from the statement that the signers sign. Without this call, the signers also sign the
-    /// list of recipients. A person who gets the file from one of the recipients then sees that the signers sealed the
-    /// file for other people.
+    /// list of recipients. A person who gets the file from one of the recipients sees in this list that the signers
+    /// sealed the file for other people.
     #[must_use]
     pub fn for_anyone(mut self) -> Self {
         self.signing.for_anyone = true;
@@ -240,8 +240,8 @@ impl Sealing {
         self.seal_dyn(&mut input, &mut output, work)
     }
 
-    /// Does the work of [`Sealing::seal_stream`]. The reader and the writer are trait objects, so the compiler makes
-    /// the engine only once, and not for each type of reader and writer. The engine calls a trait object only once for
+    /// Does the work of [`Sealing::seal_stream`]. The reader and the writer are trait objects, so the engine is
+    /// compiled only once, and not for each type of reader and writer. The engine calls a trait object only once for
     /// each unit, so these calls cost little.
     fn seal_dyn(
         &self,
@@ -306,8 +306,8 @@ impl Sealing {
     }
 
     /// Returns whether the engine must read one byte ahead of each unit of a source. This is necessary to pad the data.
-    /// Reading ahead is also necessary for age files. age allows no empty chunk after other chunks, but a source may
-    /// report its end with an empty last piece.
+    /// Reading ahead is also necessary for age files: age allows no empty chunk after other chunks, but the data from a
+    /// source may end with an empty piece.
     fn goes_alone(&self) -> bool {
         self.contents.padded || self.format == Format::Age
     }

@@ -61,7 +61,7 @@ pub enum Standing {
 impl Sidecar {
     /// The maximum length of an encoded record.
     pub const LONGEST: usize = FIXED + 2 * LONGEST + DIGEST;
-    /// The number of bytes at the beginning of the payload from which the record identifies the file. If the payload is
+    /// The number of bytes at the beginning of the payload that the record uses to identify the file. If the payload is
     /// shorter, the record uses the whole payload.
     pub const BEGINNING: usize = floe::HEADER;
 
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    /// If the program was killed while it wrote a record, the record must not be used.
+    /// A record that was only partly written, because the program was killed, must not be used.
     #[test]
     fn every_cut_and_every_change_is_refused() {
         let bytes = record(100).encode();

@@ -64,8 +64,8 @@ impl Identity {
         matches!(self, Self::Passphrase(_) | Self::Session(_))
     }
 
-    /// Returns the value by which the signers of a file name the recipient who has this identity. The identity opened
-    /// `entry`.
+    /// Returns the value with which a signed statement identifies the recipient who has this identity. The identity
+    /// opened `entry`.
     pub(crate) fn addressee(&self, entry: &Entry) -> Addressee {
         match self {
             Self::Key(key) => Addressee::key(key.public()),

@@ -149,7 +149,7 @@ impl Recipient {
         self.ahead.lock()
     }
 
-    /// Returns the error for other recipients that do not have the labels of this recipient.
+    /// Returns the error for a file with other recipients that do not have the labels of this recipient.
     pub(crate) fn incompatible(&self, labels: &[String]) -> PluginError {
         self.failed(Reason::Labels(labels.join(", ")))
     }

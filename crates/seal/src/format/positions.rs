@@ -15,9 +15,9 @@ pub trait ReadAt: Sync {
     /// If the data cannot be read.
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize>;
 
-    /// Returns `length` bytes at `position`, if the data are in memory and nobody can change the data while they are
-    /// borrowed. The engine does not copy these bytes, and may read them twice: to authenticate them and to decrypt
-    /// them. The default implementation returns `None`.
+    /// Returns `length` bytes at `position` if the data are in memory and cannot change during the borrow. The engine
+    /// does not copy these bytes, and may read the bytes twice: to authenticate them and to decrypt them. The default
+    /// implementation returns `None`.
     fn bytes_at(&self, _position: u64, _length: usize) -> Option<&[u8]> {
         None
     }
@@ -61,7 +61,7 @@ pub trait WriteAt: Sync {
     }
 
     /// Returns the best number of bytes for one write. The default is suitable for files: the system lets only one
-    /// thread at a time write to a file, and it costs time if another thread writes next.
+    /// thread at a time write to a file, and each change of the writing thread costs time.
     fn at_once(&self) -> usize {
         1 << 20
     }
@@ -149,10 +149,10 @@ impl WriteAt for File {
 #[cfg(target_os = "linux")]
 const WORTH_ROOM: u64 = 4 << 20;
 
-/// Reserves all blocks of an ext4 file in one step. Without this function, the system looks for a block for each page
-/// that is written, which takes a third of the time of writing. Does nothing on other file systems, because they may
-/// fill the blocks with zeros, or stop compressing the file. The file keeps its length, so that after a crash it does
-/// not end in zeros that were never written.
+/// Reserves all blocks of an ext4 file in one step. Without the reservation, the system looks for a block for each page
+/// that is written, and this search takes a third of the time of writing. Does nothing on other file systems, because
+/// they may fill the blocks with zeros, or stop compressing the file. The file keeps its length, so that after a crash
+/// it does not end in zeros that were never written.
 #[cfg(target_os = "linux")]
 fn reserve(file: &File, end: u64) -> io::Result<()> {
     use rustix::fs::{FallocateFlags, FsWord, fallocate, fstatfs, fstatvfs};
@@ -161,8 +161,8 @@ fn reserve(file: &File, end: u64) -> io::Result<()> {
     if end < WORTH_ROOM || !fstatfs(file).is_ok_and(|about| about.f_type == EXT4) {
         return Ok(());
     }
-    // If the disk is too small, this check fails before any block is reserved. Without this check, other programs would
-    // find the disk full in the meantime.
+    // If the disk has too little free space, the function fails before the system reserves any block. If the function
+    // reserved blocks on a disk that is too small, other programs would find the disk full.
     if fstatvfs(file).is_ok_and(|about| about.f_bfree.saturating_mul(about.f_frsize) < end) {
         return Err(io::ErrorKind::StorageFull.into());
     }

@@ -82,7 +82,7 @@ pub(super) fn kind_of(identifier: &[u8]) -> Result<AlgorithmKind, Trouble> {
     Err(foreign(oid))
 }
 
-/// Returns the error for a key on an elliptic curve that is not given by the identifier of P-256.
+/// Returns the error for an elliptic-curve key whose parameters are not the object identifier of P-256.
 fn other_curve(mut parameters: DerReader<'_>) -> Trouble {
     match parameters.next_tag() {
         Some(OID) => {

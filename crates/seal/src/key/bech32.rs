@@ -1,7 +1,7 @@
 //! Bech32 (BIP 173) as age uses it: without the length limit of BIP 173.
 //!
-//! The characters of an identity encode a private key. So the decoder compares each character with all 32 possible
-//! characters, computes the checksum without a table, and reports only whether the whole text is valid.
+//! The characters of an identity encode a private key. The decoder therefore compares each character with all 32
+//! possible characters, computes the checksum without a table, and reports only whether the whole text is valid.
 
 use crate::Secret;
 use deadpan_ct::{Choice, CtEq, CtZero, lookup};
@@ -51,8 +51,8 @@ pub(crate) fn encode(prefix: &str, case: Case, data: &[u8]) -> Secret {
             sum.add(value);
             value
         } else {
-            // BIP 173: the checksum is the remainder of the text followed by six zeros, XOR 1. So the remainder of the
-            // text with its checksum is 1.
+            // BIP 173: the checksum is the remainder of the text followed by six zeros, XOR 1. The remainder of the
+            // text with its checksum is therefore 1.
             (sum.over_zeros() >> (5 * (CHECK - 1 - (place - count))) & 31) as u8
         };
         *character = lookup(case.letters(), usize::from(value)).unwrap_or(0);
@@ -103,7 +103,7 @@ fn five_bits(data: &[u8], start: usize) -> u8 {
     (window >> (11 - start % 8) & 31) as u8
 }
 
-/// Returns those bits of the value that are beyond the end of `data`.
+/// Writes the five bits of `value`, and returns those bits that are beyond the end of `data`.
 fn put_five_bits(data: &mut [u8], start: usize, value: u8) -> u8 {
     let window = (u16::from(value) << (11 - start % 8)).to_be_bytes();
     let mut behind = 0;

@@ -68,7 +68,7 @@ impl Prf {
     fn decode(mut identifier: DerReader<'_>) -> Result<Self, Trouble> {
         let oid = identifier.oid()?;
         let prf = Self::ALL.into_iter().find(|prf| prf.oid() == oid).ok_or_else(|| algorithm::old_encryption(oid))?;
-        // RFC 8018 requires a NULL here, but some writers omit the NULL.
+        // RFC 8018 requires a NULL after the identifier of the hash function, but some writers omit the NULL.
         match identifier.maybe(NULL)? {
             Some([]) | None => identifier.end()?,
             Some(_) => return Err(Trouble::Malformed("a null value in it is not empty")),
@@ -129,7 +129,8 @@ impl Kdf {
     }
 
     /// Derives the key for `cipher`. May leak: the parameters and lengths. Scrypt's memory accesses depend on the
-    /// passphrase. So scrypt may leak information about the passphrase to programs that share the processor's caches.
+    /// passphrase. Scrypt may therefore leak information about the passphrase to programs that share the processor's
+    /// caches.
     pub(super) fn derive(&self, passphrase: &Passphrase, cipher: BlockCipher) -> Result<Secret, Trouble> {
         let mut key = Secret::zeroed(cipher.key_len());
         match self {

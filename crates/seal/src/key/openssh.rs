@@ -123,7 +123,7 @@ impl PrivateFile {
     /// then its NFC form, then its NFD form, if these forms differ.
     ///
     /// May leak: lengths, whether the passphrase is right, and, if the passphrase is right, the comment. The memory
-    /// accesses of bcrypt depend on a hash of the passphrase. So bcrypt may leak information about this hash to
+    /// accesses of bcrypt depend on a hash of the passphrase. Bcrypt may therefore leak information about this hash to
     /// programs that share the processor's caches.
     ///
     /// # Errors
@@ -144,15 +144,15 @@ impl PrivateFile {
 
     fn unlock_in(&self, passphrase: &Passphrase, form: Form) -> Result<OpensshKey, Trouble> {
         let plain = self.0.container.decrypt(&passphrase.in_form(form))?;
-        // AES-CTR and AES-CBC do not authenticate the data. So every fault in the decrypted data gives the same error,
-        // and the error does not tell an attacker which fault a changed file has.
+        // AES-CTR and AES-CBC do not authenticate the data. Every fault in the decrypted data therefore gives the same
+        // error, so that an attacker who changed a file does not learn which fault the file has.
         private::decode(&plain, self.public(), self.0.container.block()).map_err(|trouble| match trouble {
             Trouble::Malformed(_) | Trouble::Limit(_) | Trouble::Unsupported(_) => Trouble::WrongPassphrase,
             other => other,
         })
     }
 
-    /// Returns the error that callers report if they cannot use SSH keys.
+    /// Returns an error for callers that cannot use SSH keys.
     #[must_use]
     pub fn refusal(&self) -> KeyError {
         KeyError::Unsupported { place: self.0.place, what: Unsupported::Signing("an SSH key") }

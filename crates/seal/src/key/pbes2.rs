@@ -1,9 +1,9 @@
 //! Encrypted private keys: `EncryptedPrivateKeyInfo` of RFC 5958 with PBES2 of RFC 8018.
 //!
 //! PBES2 has no authentication. An attacker may learn something about the key if the attacker can change a file, and
-//! can repeatedly watch how the file is opened with the right passphrase. So every fault after the key derivation gives
-//! the same error. The reader checks the padding of the plaintext and its ASN.1 head in constant time, and reports one
-//! result for both checks.
+//! can repeatedly watch how the file is opened with the right passphrase. Every fault after the key derivation
+//! therefore gives the same error. The reader checks the padding of the plaintext and its ASN.1 head in constant time,
+//! and reports one result for both checks.
 
 use aws_lc_rs::cipher::{DecryptingKey, DecryptionContext, EncryptingKey, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::error::Unspecified;

@@ -89,8 +89,8 @@ impl Scheme {
         }
     }
 
-    /// Returns the algorithm that SSH calls by this name. Also accepts another name of the composite algorithm, the
-    /// name in OpenSSH 10.4 and 10.5.
+    /// Returns the algorithm that SSH calls by this name. Also accepts the name of the composite algorithm in OpenSSH
+    /// 10.4 and 10.5.
     #[must_use]
     pub fn from_ssh_name(name: &str) -> Option<Self> {
         match name {

@@ -63,7 +63,8 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<Found>, KeyError> {
         let place = Place::Line(number);
         match line_key(line).map_err(|trouble| trouble.at(place))? {
             Some(key) => found.push(key),
-            // If no line of the text is a key, the text is not a key file, so the error does not name this line.
+            // If no line of the text is a key, the text is not a key file, so the error does not contain the number of
+            // a line.
             None if found.is_empty() && !lines.any(|(line, _)| begins_key(line)) => return Err(KeyError::Unknown),
             None => return Err(KeyError::NotAKey { place }),
         }
@@ -120,7 +121,7 @@ struct Lines<'a> {
 }
 
 impl<'a> Iterator for Lines<'a> {
-    /// A trimmed line, and the rest of the text from the start of this line, with all white space.
+    /// A trimmed line, and the rest of the text, which begins with the untrimmed line.
     type Item = (&'a [u8], &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -4,9 +4,9 @@
 //! registers if the CPU has such registers. A thread with several lanes fills one block of each lane in turn. While the
 //! thread computes a block of one lane, the CPU reads the data for the next lane from memory.
 //!
-//! The matrix of blocks is stored slice by slice, and each slice is stored lane by lane. So the segments of one slice
-//! are separate parts of memory. Several threads can fill these segments at the same time, and every thread may read
-//! all other slices.
+//! The matrix of blocks is stored slice by slice, and each slice is stored lane by lane. The segments of one slice are
+//! therefore separate parts of memory. Several threads can fill these segments at the same time, and every thread may
+//! read all other slices.
 
 mod cost;
 mod segment;

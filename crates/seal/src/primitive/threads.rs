@@ -3,8 +3,8 @@
 use crate::Work;
 
 /// The maximum amount of memory for the buffers of all workers together, however many cores there are. This amount of
-/// memory is enough for eight workers with segments of 256 KiB. The buffers of each such worker take 1.25 MiB and one
-/// page.
+/// memory is enough for eight workers with segments of 256 KiB. The buffers of a worker with segments of 256 KiB take
+/// 1.25 MiB and one page.
 pub(crate) const MEMORY: usize = (10 << 20) + (64 << 10);
 
 /// Returns the number of workers to start for a job with `units` units of work. Each worker takes `memory` bytes of

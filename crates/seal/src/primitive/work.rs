@@ -3,7 +3,7 @@
 /// Options: the number of threads, and callbacks that watch or stop the work.
 #[derive(Clone, Copy, Default)]
 pub struct Work<'a> {
-    /// The number of threads. If the number is 0, one thread runs on each core.
+    /// The number of threads. If the number of threads is 0, one thread runs on each core.
     pub threads: usize,
     /// A callback for the progress. Any thread may call it. Each call passes a number of bytes of plain data that were
     /// newly completed. Each byte is counted in only one call.

@@ -74,7 +74,7 @@ fn example() -> String {
     parts
 }
 
-/// Returns the example of a header entry that a session makes for the same file key.
+/// Returns the example of a header entry for a session, which hashes a passphrase only once.
 fn in_a_session() -> String {
     let cost = Cost { memory: 64, passes: 1, lanes: 1 };
     let session = Session::with_entropy(&Passphrase::new(PASSPHRASE), cost, ENTROPY).expect("a session");
@@ -142,7 +142,7 @@ fn the_page_shows_a_share_that_a_key_opens() {
     assert_eq!(body[..69], make().body[..69]);
 }
 
-/// Returns the example of a header entry that seals the same file key to an X25519 key.
+/// Returns the example of a header entry that seals the example's file key to an X25519 key.
 fn for_a_key() -> String {
     let private = PrivateKey::from_seed(Kem::X25519, &[0x42; 32]).expect("a scalar");
     let file = file_key();

@@ -1,6 +1,6 @@
-//! Test files that this program does not write, but that the format allows or almost allows. The test files have other
-//! segment lengths, an empty last segment, any padding, or any list of entries. The header's MAC is right, so that only
-//! the tested rule decides whether a file is valid.
+//! Files for tests that this program does not write, but that the format allows or almost allows. The test files have
+//! other segment lengths, an empty last segment, any padding, or any list of entries. The header's MAC is right, so
+//! that only the tested rule decides whether a file is valid.
 
 use crate::format::deadpan::file_key::{FileKey, KEY};
 use crate::format::deadpan::floe::{Message, OVERHEAD, Parameters};
@@ -23,7 +23,7 @@ pub(crate) struct Foreign {
     pub(crate) segment: u32,
     /// Whether the metadata declare the data of the file as padded. The caller adds the padding.
     pub(crate) padded: bool,
-    /// Whether an empty segment follows if the data fill the segment before it.
+    /// Whether the file ends with an additional, empty segment.
     pub(crate) empty_last: bool,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn file_key(number: u8) -> FileKey {
     FileKey::from_secret(Secret::copy_of(&[number; KEY]), Preamble::PLAIN).expect("as long as a key")
 }
 
-/// Returns the header entry that seals the file key with this number to a recipient.
+/// Returns the header entry that seals the file key number `number` to a recipient.
 pub(crate) fn entry(recipient: &Recipient, number: u8) -> Entry {
     recipient.wrap(&file_key(number), Entropy::Fixed(number)).expect("wrapped").remove(0)
 }

@@ -1,4 +1,4 @@
-//! Tests plugins, which are programs. A script plays the plugins, and can behave correctly or incorrectly.
+//! Tests plugins, which are programs. A script takes the place of the plugins, and can behave correctly or incorrectly.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -172,7 +172,7 @@ fn recipients_of_plugins_go_with_others_and_are_independent() {
     let length = sealing.sealed_length(13).unwrap();
     let sealed = sealing.seal(b"straight face").unwrap();
     assert_eq!(sealed.len() as u64, length);
-    // Computing the length has run each plugin once. Sealing the file then used the keys that these runs wrapped.
+    // Each plugin ran once when the length was computed. The file was then sealed with the results of these runs.
     assert_eq!(plugin.clerk.started.lock().unwrap().len(), 2);
     for identity in [Identity::Plugin(plugin.identity()), Identity::Key(key.clone()), Identity::Passphrase(passphrase)]
     {
@@ -257,7 +257,7 @@ fn plugins_that_fail_give_clear_errors_in_time() {
             }
         }
         for process in plugin.clerk.started.lock().unwrap().iter() {
-            // The program has ended, so this call has no effect.
+            // The plugin's process has ended, so this call has no effect.
             process.kill();
         }
     }

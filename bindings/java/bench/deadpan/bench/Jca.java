@@ -19,8 +19,8 @@ import javax.crypto.spec.SecretKeySpec;
  * The platform's own cryptography: X25519 with a fresh key pair, then HKDF-SHA256 (RFC 5869,
  * written with {@link Mac}, which also exists in Java before 25), then AES-256-GCM. One call
  * encrypts all data as one message, from an array into an array that is used again. The encryption
- * is classical, because Java 24 has ML-KEM but no hybrid. The key is fresh each time, so the nonce
- * is zero.
+ * is classical, because Java 24 has ML-KEM but no hybrid scheme. The key is fresh each time, so the
+ * nonce is zero.
  */
 final class Jca {
     private static final int TAG = 16;

@@ -23,7 +23,8 @@ record Task(Body run, Body check, Body close) {
     }
 
     /**
-     * Returns a task that seals or opens. The task's check opens the data and then compares them.
+     * Returns a task that seals or opens. The task's check opens the data, and then compares them
+     * with the original data.
      */
     static Task of(boolean isOpening, Body seal, Body open, Body look, Body close)
             throws Exception {

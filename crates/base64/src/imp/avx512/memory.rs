@@ -7,15 +7,15 @@ use core::arch::x86_64::{
     _mm512_storeu_si512, _mm512_stream_si512,
 };
 
-/// Two input sizes. For inputs of at least `AHEAD_FROM` bytes, output lines are prefetched, since the output is no
-/// longer in the nearer caches. For inputs of at least `STREAM_FROM` bytes, stores bypass the caches, since the output
-/// would push other data out of the caches.
+/// Two input sizes. For inputs of at least `AHEAD_FROM` bytes, the code prefetches output lines, because the nearer
+/// caches do not contain the output any more. For inputs of at least `STREAM_FROM` bytes, stores bypass the caches,
+/// since the output would push other data out of the caches.
 const AHEAD_FROM: usize = 512 << 10;
 const STREAM_FROM: usize = 24 << 20;
 /// The distance of prefetching, in bytes.
 const AHEAD: usize = 2 << 10;
 
-/// Returns a mask of the first `count` lanes, at most 64.
+/// Returns a mask that selects the first `count` lanes; `count` is at most 64.
 #[inline]
 #[target_feature(enable = "bmi2")]
 pub(super) fn first(count: usize) -> __mmask64 {
@@ -79,7 +79,7 @@ pub(super) unsafe fn write_ahead(place: *mut u8, vector: __m512i) {
     unsafe { _mm512_storeu_si512(place.cast(), vector) }
 }
 
-/// The caller calls [`fence`] afterwards.
+/// After the last call, the caller must call [`fence`].
 ///
 /// # Safety
 /// The caller fulfills the conditions of [`write`], and `place` is aligned to 64 bytes.
@@ -92,8 +92,8 @@ pub(super) unsafe fn write_past(place: *mut u8, vector: __m512i) {
 
 /// Loads up to 64 bytes, and fills the rest of the vector with `fill`.
 ///
-/// Masked-out bytes are not read, but the CPU waits for pending writes to these bytes, for example if a small output
-/// lies right after a small input. The load is therefore as narrow as possible.
+/// Bytes that the mask excludes are not read, but the CPU waits for pending writes to these bytes, for example if a
+/// small output lies right after a small input. The load is therefore as narrow as possible.
 ///
 /// # Safety
 /// `source` is readable for `count` bytes, and the CPU has the target features of this function.
@@ -116,8 +116,8 @@ pub(super) unsafe fn load(source: *const u8, count: usize, fill: u8) -> __m512i 
     }
 }
 
-/// Stores the first `count` bytes of a vector. The store is as narrow as possible, since the CPU would wait for pending
-/// writes to masked-out bytes.
+/// Stores the first `count` bytes of a vector. The store is as narrow as possible, because the CPU would wait for
+/// pending writes to bytes that the mask excludes.
 ///
 /// # Safety
 /// `target` is writable for `count` bytes, and the CPU has the target features of this function.

@@ -171,8 +171,8 @@ impl Target {
         matches!(self.root, Root::New(_))
     }
 
-    /// Keeps the undamaged entries of a damaged archive. Reports, too, entries that failed for reasons other than the
-    /// damage.
+    /// Keeps the undamaged entries of a damaged archive. The report also includes the entries that failed for reasons
+    /// other than the damage.
     pub fn keep_whole(self, failure: Failure, outcome: Result<Outcome, Failure>) -> Done {
         give_way();
         let (others, notes) = match outcome {

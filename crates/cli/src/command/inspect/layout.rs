@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use deadpan_seal::floe::{HEADER, OVERHEAD, Parameters, Segments};
 use deadpan_seal::{Header, ReadAt, Trailer};
 
-/// The first bytes of each segment except the last segment. The last segment begins with its own length.
+/// The bytes with which every segment begins, except the last segment. The last segment begins with its own length.
 const NOT_LAST: [u8; 4] = [0xff; 4];
 
 /// The layout of the data that follow the header of a sealed file.
@@ -38,7 +38,7 @@ pub fn read(header: &Header, mut rest: impl Read, whole: Option<(&dyn ReadAt, u6
             let begin = header.length() + HEADER as u64;
             let length = whole.saturating_sub(begin).saturating_sub(trailer.map_or(0, |trailer| trailer.length));
             let mut last = [0; 4];
-            // `segments` below refuses a last segment that has fewer than four bytes.
+            // The function `segments` below refuses a last segment that has fewer than four bytes.
             let read = file.read_at(&mut last, begin + length.saturating_sub(1) / segment * segment)?;
             (length, if read == 4 { last } else { NOT_LAST }, trailer)
         }
@@ -102,7 +102,7 @@ fn walk(header: &Header, mut payload: impl Read, segment: u64) -> io::Result<(u6
     }
 }
 
-/// A writer that keeps the last bytes that were written to it.
+/// A writer that stores only the end of the data that were written to it.
 #[derive(Default)]
 struct End(Vec<u8>);
 

@@ -102,7 +102,7 @@ fn verifying(path: &Path, passphrases: &Passphrases) -> Result<VerifyingKey, Fai
     }
 }
 
-/// Returns the public part of a key from the file beside the key, or else from the key itself. Reading the key itself
+/// Returns the public part of a key: from the file beside the key, or else from the key itself. Reading the key itself
 /// may need its passphrase.
 fn public(path: &Path, passphrases: &Passphrases) -> Result<PublicKey, Failure> {
     if let Some(public) = home::public_of(path)? {

@@ -1,7 +1,7 @@
 //! The workloads of Deadpan: sealing, packing and random bytes. Each workload has a target rate, and a list of programs
 //! that users can run instead of Deadpan.
 //!
-//! Another program reached the target rates (in MiB/s) on an i5-13600KF with an NVMe drive.
+//! The target rates are the rates (in MiB/s) of another program on an i5-13600KF with an NVMe drive.
 
 use deadpan_lab::speed::workload::{Action, Kernel, Offer, Operation, Subject, Way, Workload};
 
@@ -10,7 +10,7 @@ mod languages;
 
 use Action::{Kernel as Own, Run, Shell, Told};
 
-/// Returns all workloads and the functions that measure bytes in memory.
+/// Returns all workloads, and the functions whose speed the lab measures with data in memory.
 pub(super) fn offer() -> Offer {
     let workloads = files().into_iter().chain(folders()).chain(pictures()).chain(in_memory()).chain(random());
     Offer { workloads: workloads.collect(), kernels: kernels(), ..Offer::default() }
@@ -25,8 +25,8 @@ fn kernels() -> Vec<Kernel> {
     ]
 }
 
-/// Returns the `Way` values that give a lower limit for the time: they only write or copy the bytes of a file, and
-/// every program must do at least this work.
+/// Returns two programs whose time is a lower limit for every program, because they only write or copy the bytes of a
+/// file.
 fn file_limits() -> [Way; 2] {
     [
         Way::limit("plain write", [Own("file.write"), Own("file.write")]),
@@ -133,8 +133,8 @@ fn pictures() -> [Workload; 3] {
     ]
 }
 
-/// The shell command that creates a cover (a picture for hiding data) with 33 MB of random samples. The cover can carry
-/// a quarter of this number of bytes. The command `hide` makes a key if the user has no key.
+/// The shell command that creates a cover (a picture for hiding data) with 33 MB of random samples. The cover has room
+/// for hidden data with a quarter of these 33 MB. The command `hide` makes a key if the user has no key.
 const COVER: &str = "'{self}' random -f -o {keys}/noise 33MB && '{self}' picture hide -f --raw -o {keys}/cover.png \
     {keys}/noise";
 

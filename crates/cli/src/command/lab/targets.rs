@@ -1,6 +1,6 @@
 //! The targets of the lab. Each target for timing is a function whose time must not depend on a secret. Each target for
-//! timing has classes of inputs; with a leak, the times of the classes differ. The targets for speed are functions
-//! whose speed is measured.
+//! timing has classes of inputs; if the function has a leak, the times of the classes differ. The targets for speed are
+//! functions whose speed is measured.
 
 mod base64;
 mod ct;
@@ -19,7 +19,7 @@ pub fn timing() -> Vec<Target> {
     [base64::timing(), ct::timing(), pad::timing(), seal::timing()].into_iter().flatten().collect()
 }
 
-/// Returns targets for functions of another library whose time is known not to depend on secrets.
+/// Returns targets for functions of another library that are known to take the same time for all secrets.
 #[must_use]
 pub fn honest() -> Vec<Target> {
     honest::all()

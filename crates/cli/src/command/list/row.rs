@@ -75,8 +75,8 @@ impl EntryRow<'_> {
             Kind::HardLink => 'h',
             _ => '-',
         });
-        // Each tuple describes a group of three permission bits: the shift of the group, its special bit, and the
-        // letters for the special bit with and without `x`.
+        // Each tuple describes a group of three permission bits: its position, its special bit, and the letters for the
+        // special bit with and without `x`.
         for (shift, special, letters) in [(6, 0o4000, ['s', 'S']), (3, 0o2000, ['s', 'S']), (0, 0o1000, ['t', 'T'])] {
             let bit = |bit: u32| mode >> shift & bit != 0;
             text.push(if bit(4) { 'r' } else { '-' });

@@ -55,7 +55,7 @@ pub struct Leaves {
     sorted: bool,
 }
 
-/// The positions of a leaf in `Leaves::bytes`: of its path, and of the text that follows its name.
+/// The positions in `Leaves::bytes` of two texts: the path of a leaf, and the text that follows its name.
 #[derive(Clone, Copy)]
 struct Leaf {
     begin: usize,
@@ -111,7 +111,7 @@ impl Leaves {
 #[derive(Default)]
 pub struct Shape {
     entries: u64,
-    /// One bit for each branch. The bit of a branch shows whether the same folder has a later branch.
+    /// One bit for each branch. The bit of a branch shows whether another branch follows in the same folder.
     later: Vec<u64>,
     branches: usize,
     /// The index of the latest branch on each level.

@@ -136,7 +136,7 @@ fn brief(argument: &Arg) -> String {
     format!("\\fB{name}\\fR{}{dots}", value_after(argument, "\\ "))
 }
 
-/// Returns what follows an option's name: `space` or an equals sign, and then the name of the value.
+/// Returns the text that follows an option's name: `space` or an equals sign, and then the name of the value.
 fn value_after(argument: &Arg, space: &str) -> String {
     match value(argument) {
         Some(value) if argument.is_require_equals_set() => format!("[={value}]"),

@@ -92,8 +92,8 @@ impl<'a> JobReport<'a> {
             Outcome::Failed(error) => {
                 let exists = matches!(&error, Error::Store(error) if error.problem() == Problem::Exists);
                 let mut failure = Failure::job(&source.shown(), error);
-                // The object did not exist when the targets were listed, so another command has made the object in the
-                // meantime.
+                // The object did not exist when the program listed the targets, so another command has made the object
+                // since then.
                 if exists {
                     failure.exit = Exit::System;
                     failure.hint =

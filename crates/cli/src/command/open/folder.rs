@@ -87,7 +87,7 @@ fn to(
         target.discard(Failure::usage("", ""));
         return Ok(whole.unpack(&Chosen::all(), begin()?, origin, stopped.failure));
     }
-    // If the end of the data is missing, the index at the end is missing, too, so the advice does not help.
+    // If the end of the data is missing, the index is missing, too, so `--keep-going` does not help.
     if stopped.is_damage && !stopped.is_cut {
         stopped.failure = behind::advised(stopped.failure, origin, job);
     }
@@ -368,7 +368,7 @@ fn of_copy(error: io::Error) -> Error {
 }
 
 /// Whether `-o` is the path of the output file itself, and not of a folder for the file that `--only` selects.
-/// `is_known` means that `--only` is certainly the name of a file. If `is_known` is false, `-o` and `--only` must end
+/// `is_known` is true if `--only` certainly is the name of a file. If `is_known` is false, `-o` and `--only` must end
 /// with the same name.
 fn names_the_file(place: &Place, args: &OpenOptions, is_known: bool) -> bool {
     let (Place::Given(path), [only]) = (place, args.only.as_slice()) else { return false };

@@ -80,7 +80,7 @@ impl Range {
         Ok(Summary { plain: self.within(total.plain)?, ..total })
     }
 
-    /// Writes the range of an object in a store, and reads each piece with one request.
+    /// Writes the range of an object in a store; each request reads one piece of the range.
     fn fetch(
         self,
         opened: &Opened,

@@ -1,4 +1,4 @@
-//! `deadpan picture capacity`: shows how many bytes covers can carry.
+//! `deadpan picture capacity`: shows how many bytes of hidden data pictures can carry.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

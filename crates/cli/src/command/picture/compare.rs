@@ -182,8 +182,8 @@ fn chi_square(found: &Findings) -> String {
 
 fn estimate(share: Option<f64>) -> String {
     match share {
-        // In a picture without data, estimates are as often below 0 as above 0. In a full picture, estimates can be
-        // above 1.
+        // In a picture without data, estimates are as often below 0 as above 0. If nearly all samples carry data,
+        // estimates can be above 1.
         Some(share) => format!("estimates replaced bits in {} of the samples", percent(share.clamp(0.0, 1.0))),
         None => TOO_SMALL.to_owned(),
     }

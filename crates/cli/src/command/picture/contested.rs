@@ -57,14 +57,14 @@ pub fn compare(set: &mut Set<Picture>) -> Contested {
     result
 }
 
-/// Goes through all ways to choose one picture for each index that several pictures claim.
+/// Goes through all combinations with one picture for each index that several pictures have.
 pub struct Choices<'c> {
     contests: &'c [Contest],
     chosen: Vec<usize>,
 }
 
 impl<'c> Choices<'c> {
-    /// Begins with the choice of the first picture for each index.
+    /// Begins with the combination of the first picture for each index.
     pub fn new(contests: &'c [Contest]) -> Self {
         Self { contests, chosen: vec![0; contests.len()] }
     }
@@ -74,9 +74,9 @@ impl<'c> Choices<'c> {
         self.contests.iter().zip(&self.chosen).map(|(contest, chosen)| &contest.claims[*chosen])
     }
 
-    /// Goes to the next choice that replaces at least one of the pictures for which `decided` returns true. The
+    /// Goes to the next combination that replaces at least one of the pictures for which `decided` returns true. The
     /// pictures for which `decided` returns true must come before all other pictures. Returns `false` if no other
-    /// choice is left.
+    /// combination is left.
     pub fn next(&mut self, decided: impl Fn(&Label) -> bool) -> bool {
         let decided = self.pictures().take_while(|(label, _)| decided(label)).count();
         self.chosen[decided..].fill(0);

@@ -10,7 +10,7 @@ use deadpan_seal::{Error, ReadAt, Work, WriteAt};
 /// The number of bytes that a worker copies at once.
 const PIECE: usize = 1 << 20;
 /// The maximum number of bytes that a worker takes at a time. The number is about the size of a picture, because two
-/// workers wait for each other when they write to the same file.
+/// workers that write to the same file wait for each other.
 const STRETCH: u64 = 32 << 20;
 /// The minimum number of bytes for which another thread saves more time than it costs.
 const WORTH_A_THREAD: u64 = 4 << 20;
@@ -20,7 +20,7 @@ pub fn copy(input: &impl ReadAt, length: u64, output: &impl WriteAt, work: &Work
     let (next, failure) = (AtomicU64::new(0), Mutex::new(None));
     let lock = || failure.lock();
     let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-    // Each piece of work is short, so that no worker waits long at the end for the last worker.
+    // Each piece of work is short, so that the other workers do not wait long for the last worker.
     let stretch = (length / cores / 8).clamp(PIECE as u64, STRETCH);
     let job = || {
         let mut buffer = vec![0; PIECE];

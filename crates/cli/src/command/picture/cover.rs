@@ -35,7 +35,7 @@ pub fn about(path: &Path) -> Result<About, Failure> {
     })
 }
 
-/// Opens a file that was a picture when it was opened before. Never waits.
+/// Opens again a file that was a picture when it was opened before. Never waits.
 pub fn open_again(path: &Path) -> io::Result<File> {
     Ok(Input::open(path, OpenMode::default())?.file)
 }
@@ -63,8 +63,8 @@ pub fn decode_into(path: &Path, orientation: Orientation, room: Vec<u8>) -> Resu
     read_into(file, orientation, &Limits::default(), room).map_err(|error| Failure::picture(&shown(path), error))
 }
 
-/// Reads the front of a picture with hidden data from the picture's first rows. The front consists of the seed and the
-/// doors, which are sealed labels, one for each secret. Returns `None` if the whole picture must be decoded.
+/// Reads the seed and the sealed labels of a picture with hidden data from its first rows. The labels are also called
+/// doors: each secret that opens the picture has one label. Returns `None` if the whole picture must be decoded.
 pub fn front(path: &Path) -> Option<Front> {
     let file = open(path).ok()?;
     Front::read(BufReader::with_capacity(1 << 16, file), &Limits::default()).ok().flatten()
@@ -74,8 +74,8 @@ pub fn front(path: &Path) -> Option<Front> {
 /// user named. The function ignores other files in the folders.
 pub fn all(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let (mut covers, mut seen) = (Vec::new(), HashSet::new());
-    // The user may give a photograph twice, for example once by its path and once by its folder. The photograph must be
-    // used only once, because a person with two pictures of the same photograph can see where these pictures differ.
+    // The user may give a photograph twice, for example once by its path and once by its folder. Each photograph is
+    // used only once, because a person who has two pictures of the same photograph can see where these pictures differ.
     let mut is_new = |path: &Path| About::of_path(path).map_or(true, |about| seen.insert(about.id));
     for path in named {
         if !path.is_dir() {
@@ -132,8 +132,8 @@ pub fn folders_in(folders: &[PathBuf]) -> Vec<PathBuf> {
     inside
 }
 
-/// Returns the number of bytes that a cover can carry in a picture of the format `format`. `doors` is the number of
-/// sealed labels, not counting the label for the secret of the set.
+/// Returns the number of bytes that a picture of the format `format` can carry, if it is made from this cover. `doors`
+/// is the number of sealed labels, not counting the label for the secret of the set.
 pub fn room(cover: &Header, format: Format, bits: Bits, doors: usize) -> u64 {
     let channels = match format {
         Format::Png => cover.channels,

@@ -119,7 +119,8 @@ impl DraftNames {
             } else {
                 claims.check(&Place::Given(path.clone()), &Source::Stdin)?;
                 replaced.get_or_insert_with(|| path.clone());
-                // If the set has several pictures, none of them replaces a picture without a number in its name.
+                // In a set of several pictures, each name has a number, so no picture replaces a file without a number
+                // in its name.
                 others.extend(count.is_none().then_some(found));
             }
         }
@@ -140,8 +141,9 @@ impl DraftNames {
         }
     }
 
-    /// Refuses the existing files if users could confuse some of them with the new pictures, for every possible number
-    /// of new pictures. All names of a set have the same extension, and their numbers have the same number of digits.
+    /// Refuses the existing files if, for every possible number of new pictures, users could confuse some of these
+    /// files with the new pictures. All names of a set have the same extension, and their numbers have the same number
+    /// of digits.
     fn check_any(&self, others: Vec<Existing>) -> Result<(), Failure> {
         let (same, strange): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|other| other.path.extension() == Some(&self.ending));
@@ -161,8 +163,8 @@ impl DraftNames {
     ///
     /// Names of photographs can have numbers of four or five digits, too: `holiday-2024.png`. Only sets of at least a
     /// thousand pictures have numbers of four or five digits, and such a set begins with `holiday-0001.png`. If
-    /// `holiday-0001.png` is missing, a file with a number of this length is returned only if its pixels are data.
-    /// Files with any other name that a set can have are always returned, because photographs can hide data.
+    /// `holiday-0001.png` is missing, a file whose number has four or five digits is returned only if its pixels are
+    /// data. Files with any other name that a set can have are always returned, because photographs can hide data.
     fn existing(&self, mine: &HashSet<PathBuf>) -> Result<Vec<Existing>, Failure> {
         let set = self.set();
         let listed = self.folder.entries().and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
@@ -258,7 +260,7 @@ fn is_carrier(path: &Path) -> bool {
 pub struct Drafts {
     names: DraftNames,
     partials: Mutex<BTreeMap<u32, Partial>>,
-    /// The failure to create a temporary file, if it caused an error of the library.
+    /// The failure to create a temporary file, if this failure caused an error of the library.
     failure: Mutex<Option<Failure>>,
 }
 
@@ -271,7 +273,7 @@ impl Drafts {
         &self.names
     }
 
-    /// Opens the file of a picture. The first call with an index creates the file.
+    /// Opens the file of a picture. The first call with an index creates the file for this index.
     pub fn open(&self, index: u32) -> io::Result<File> {
         let mut partials = self.partials.lock();
         if let Some(partial) = partials.get(&index) {
@@ -311,8 +313,8 @@ impl Drafts {
         let paths: Vec<_> = partials.keys().map(|index| self.names.path_of(*index, count)).collect();
         let files = partials.into_values().zip(paths.iter().cloned()).collect();
         land_all(files, attributes, force, sync)?;
-        // The temporary files of a killed run may be the only copies of older pictures, so they are removed only after
-        // the new pictures have their names.
+        // The temporary files of a killed run may be the only copies of older pictures, so these files are removed only
+        // after the new pictures have their names.
         sweep(&self.names.folder, self.names.set().file_name().unwrap_or_default());
         Ok(paths)
     }

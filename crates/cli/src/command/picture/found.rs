@@ -26,7 +26,7 @@ fn rooms() -> MutexGuard<'static, Vec<Vec<u8>>> {
     ROOMS.lock()
 }
 
-/// Keeps the memory of a picture that was read, so that [`Picture::open`] can reuse the memory.
+/// Stores the memory of a picture that was read, so that [`Picture::open`] can reuse the memory.
 pub fn give_back(memory: Vec<u8>) {
     let mut rooms = rooms();
     if rooms.len() < MOST_ROOMS {
@@ -301,7 +301,7 @@ impl Search {
                         None => left.push(picture),
                     }
                 }
-                // The sealed data in the pictures have the same passphrase as the pictures.
+                // The passphrase that opens the pictures also opens the sealed data in the pictures.
                 identities.know(passphrase);
                 self.used_passphrase = true;
             }
@@ -319,7 +319,7 @@ impl Search {
         Ok(())
     }
 
-    /// Tries the secrets of the found sets on pictures that the search examined before it knew these secrets. Returns
+    /// Tries the secrets of the found sets on pictures that the search examined before it found these secrets. Returns
     /// the pictures that no secret opens.
     fn with_sets(&mut self, closed: Vec<Closed>, secrets: &[Secret]) -> Vec<Closed> {
         let mut left = Vec::new();

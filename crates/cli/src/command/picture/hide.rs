@@ -200,7 +200,7 @@ impl Hide {
         }
     }
 
-    /// Returns the names of the pictures: from `-o`, or else beside the input and from the input's name.
+    /// Returns the names of the pictures, which come from `-o`, or else from the path of the input.
     fn names(&self, input: &Input) -> Result<DraftNames, Failure> {
         let usual = || match input.source.path() {
             Some(path) => folder::beside(path, "").map(Place::Given),
@@ -270,7 +270,7 @@ fn total(input: &Input, sealing: Option<&Sealing>) -> Result<Option<u64>, Failur
     }
 }
 
-/// Writes the data of the input to `output`. The result has the number of bytes of the input.
+/// Writes the data of the input to `output`. The result contains the number of bytes of the input.
 fn fill(
     hide: &Hide,
     input: &Input,

@@ -128,7 +128,7 @@ impl Plan for Reveal {
         if how.verify {
             report = report.talking();
         }
-        // In JSON, the first result contains the notes on files that belong to no result.
+        // In the JSON output, the notes on files that belong to no result are in the first result.
         let mut add = |path, start, result| {
             let result = with_notes(result, std::mem::take(&mut notes));
             report.add(&Source::File(path), start, &result);
@@ -272,7 +272,7 @@ impl RevealJob<'_> {
         };
         // The program checks that sealed data are authentic when it opens the data. The checksums are only needed to
         // find the damaged pictures. Damaged data can look like data that are not sealed, or like data that are sealed
-        // for another key. The damage is in the part of the data that was read so far.
+        // for another key. If data are damaged, the damage is in the data that were read so far.
         if !pages.failed.into_inner() && reader.damaged_so_far().is_empty() {
             let Some(reader) = self.without_intruder(&reader, name, notes)? else { return Err(failure) };
             return self.restore(name, stem, &PictureSetFile::new(&reader));
@@ -283,7 +283,7 @@ impl RevealJob<'_> {
     }
 
     /// Checks the data, and uses spare pictures instead of the pictures with wrong data. If no replacement makes the
-    /// data authentic, restoring the data later reports what is wrong.
+    /// data authentic, a later step, which restores the data, reports the error.
     fn checked(
         &mut self,
         reader: PictureReader,
@@ -300,8 +300,8 @@ impl RevealJob<'_> {
         if damaged.is_empty() { Ok(reader) } else { self.replacing(&damaged, reader, name, notes) }
     }
 
-    /// Opens the set again without the picture that somebody put in the place of a lost picture. Returns `None` if no
-    /// picture takes the place of a lost picture.
+    /// Opens the set again without the forged picture that replaced a lost picture. Returns `None` if the set has no
+    /// such forged picture.
     fn without_intruder(
         &mut self,
         reader: &PictureReader,
@@ -371,9 +371,9 @@ impl RevealJob<'_> {
     }
 
     /// Refuses to compute missing parts if the work is large and the files are short. An attacker can compress zeros so
-    /// strongly that a file of 62 KB contains 60 MB of zeros. Sealed bytes cannot be compressed, except for their
-    /// armor. Data that are not sealed can be compressed, so a set that needs little work is always accepted. The work
-    /// grows with the number of all pictures of the set, and with the length of their parts.
+    /// strongly that a file of 62 KB contains 60 MB of zeros. Sealed bytes cannot be compressed, except in the text
+    /// form of sealed data (armor). Data that are not sealed can be compressed, so a set that needs little work is
+    /// always accepted. The work grows with the number of all pictures of the set, and with the length of their parts.
     fn check_proportion(&self, set: &Set<Picture>, name: &str) -> Result<(), Failure> {
         let most = if self.raw { RAW_PROPORTION } else { SEALED_PROPORTION };
         let file = |picture: &Picture| About::of_path(&picture.path).map_or(0, |about| about.length);

@@ -23,19 +23,19 @@ pub struct Change {
     /// The source of the new passphrase. The user is asked for the new passphrase when the first file needs the
     /// passphrase.
     new: Passphrases,
-    /// Whether the new passphrase has its own source, different from the source of the old passphrase.
+    /// Whether the new passphrase and the old passphrase come from different sources.
     new_has_source: bool,
     /// Whether a file may have classical recipients together with other recipients.
     mixed: bool,
     force: bool,
     known: Vec<Known>,
-    /// The number of public keys that the identities had when the list of known people was last made.
+    /// The number of public keys among the identities when the program last made the list of known people.
     known_for: Option<usize>,
 }
 
 /// The planned change of one file.
 pub struct RecipientPlan {
-    /// The numbers of the recipients that the file keeps.
+    /// The numbers of the old recipients that stay recipients of the file.
     pub kept: Vec<usize>,
     pub added: Vec<Recipient>,
     pub added_names: Vec<String>,
@@ -106,8 +106,8 @@ impl Change {
         home: &Home,
         identities: &Identities,
     ) -> Result<RecipientPlan, Failure> {
-        // If a key was unlocked in the meantime, the list of known people is made again, because it then includes this
-        // key.
+        // If a key was unlocked since the list of known people was made, the list is made again, because it then
+        // includes this key.
         let keys = identities.public_keys().len();
         if self.known_for != Some(keys) {
             let new = self.add.iter().chain(self.to.iter().flatten());
@@ -270,8 +270,8 @@ impl Change {
             Recipient::Key(key) => known.iter().any(|it| it.own && it.key == *key),
             _ => false,
         });
-        // If none of the user's own keys is a recipient, the file was opened with its passphrase or for a recipient
-        // that cannot be recognized.
+        // If none of the user's own keys is a recipient, either the passphrase or a recipient that cannot be recognized
+        // opened the file.
         let had_own = (0..stanzas.len()).any(|number| is_own(&number));
         let keeps_unknown = plan.kept.iter().any(|number| found.owner(*number, known).is_none());
         if plan.kept.iter().any(is_own) || adds_own || knows_passphrase && (!had_own || self.adds_passphrase) {
@@ -285,7 +285,6 @@ impl Change {
     }
 }
 
-/// Returns the public key of a recipient, if the recipient can be recognized by a public key.
 fn key_of(recipient: &Recipient) -> Option<&PublicKey> {
     if let Recipient::Key(key) = recipient { Some(key) } else { None }
 }

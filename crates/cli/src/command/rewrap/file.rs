@@ -20,7 +20,7 @@ use deadpan_seal::{Error, LooksLike, Stanza};
 /// The result of changing one file.
 #[derive(Default)]
 pub struct Outcome {
-    /// Whether the file was changed. With `--dry-run`, whether the file would be changed.
+    /// Whether the file was changed. With `--dry-run`: whether the file needs to be changed.
     pub changed: bool,
     pub removed: usize,
     pub remark: String,
@@ -125,7 +125,7 @@ impl Outcome {
 }
 
 /// Returns the failure if no header can be made for a list of recipients. If the recipients have different strengths,
-/// the weaker recipient may already be in the file.
+/// the file may already have the weaker recipient.
 fn not_wrapped(name: &str, error: Error) -> Failure {
     let is_mixed = matches!(error, Error::Mixed(_));
     let failure = Failure::seal(name, error);

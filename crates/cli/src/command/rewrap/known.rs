@@ -23,7 +23,7 @@ pub fn all(home: &Home, identities: &Identities, named: &[(String, PublicKey)]) 
         None => known.push(Known { name, key, own }),
     };
     for own in home.own()? {
-        // A damaged key file must not prevent the other keys from being recognized.
+        // If one key file is damaged, the program must still recognize the other keys.
         if let Ok(Some(key)) = own.public() {
             add(own.name, key, true);
         }

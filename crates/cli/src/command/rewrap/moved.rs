@@ -18,7 +18,7 @@ use deadpan_seal::{Error, Format, age};
 const BLOCK: u64 = 4096;
 /// The most bytes to copy at once. The maximum number of bytes to copy at once.
 const STEP: u64 = 256 << 20;
-/// The length of the buffer that is used if the system cannot copy the data itself.
+/// The length of the buffer for copying, if the system does not copy the data itself.
 const BUFFER: usize = 1 << 20;
 
 /// Replaces the file by a new file with the header `header` and the payload of the old file. In the old file, the

@@ -1,4 +1,5 @@
-//! Checks for `--remove-source`: the sealed file is opened and compared with its source before the source is removed.
+//! The checks of `--remove-source`: the sealed file is opened and compared with its source before the source is
+//! removed.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
@@ -79,7 +80,7 @@ impl Removal {
     }
 }
 
-/// Refuses a source whose removal would not remove the data.
+/// Refuses a source if removing it does not remove the data.
 pub fn check(input: &Input) -> Result<(), Failure> {
     let name = input.shown();
     let Some(path) = input.source.path() else { return Ok(()) };

@@ -20,8 +20,8 @@ use deadpan_seal::{Share, Stanza};
 
 /// Shows which shares a sealed file needs, or which file a share is for
 ///
-/// What a sealed file needs is public. Only the person to whom a share is sealed sees for which file it is. A share and
-/// a file belong together if their groups are the same.
+/// What a sealed file needs is public. Only the person to whom a share is sealed sees for which file it is. A share
+/// belongs to a file if both show the same group.
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
     "deadpan share inspect minutes.txt.dpn         any 2 of 3 shares open it",

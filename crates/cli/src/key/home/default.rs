@@ -1,8 +1,8 @@
 //! The default key: one of the user's own keys, to which a file is sealed when no recipient is given.
 //!
-//! The name of the default key is recorded once, in the file `default` of the key folder. A new key therefore never
-//! changes the key to which files are sealed. A key folder that an older version made, or that was made by hand, does
-//! not have a file `default`. The file `default` is written when the default key is needed for the first time.
+//! The file `default` of the key folder contains the name of the default key. A new key therefore never changes the key
+//! to which files are sealed. A key folder that an older version made, or that was made by hand, does not have a file
+//! `default`. The file `default` is written when the default key is needed for the first time.
 
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,8 @@ const LONGEST: u64 = 1 << 20;
 const CHOOSE: &str = "choose one with: deadpan keys default NAME";
 
 impl Home {
-    /// Returns the default key: the recorded key, or else the key that [`Home::settle_default`] records in this case.
+    /// Returns the default key: the recorded key, or, if no key is recorded, the key that [`Home::settle_default`]
+    /// chooses.
     pub fn default_key(&self) -> Result<Option<Own>, Failure> {
         Ok(self.default()?.map(|(own, _)| own))
     }
@@ -31,7 +32,7 @@ impl Home {
     /// Returns the default key, and whether it is recorded.
     fn default(&self) -> Result<Option<(Own, bool)>, Failure> {
         permissions::check_folder(&self.folder);
-        // If the key folder cannot be read, the failure names the folder.
+        // If the key folder cannot be read, the failure is about the folder.
         let recorded = self.recorded().or_else(|failure| self.own().and(Err(failure)))?;
         // Usually the recorded key exists, and then no other key need be read.
         if let Some(name) = &recorded {
@@ -55,7 +56,7 @@ impl Home {
             Some((own, false)) => own,
         };
         // An error is ignored: nobody can add a key to a key folder that cannot be written to, so the default key stays
-        // the same. Another run of the program may have recorded a key in the meantime.
+        // the same. Another run of the program may record a key at the same time.
         let recorded = write(&self.record_path(), line(&own.name).as_bytes(), 0o600, false);
         if recorded.is_ok() && self.own()?.len() > 1 {
             say(&format!("note: {} is your default key from now on", own.name));
@@ -120,7 +121,7 @@ fn line(name: &str) -> String {
     format!("{name}\n")
 }
 
-/// Removes and returns the key that becomes the default if none is recorded: the strongest key. Among equally strong
+/// Removes and returns the strongest key, which becomes the default key if no key is recorded. Among equally strong
 /// keys, chooses the key with the shortest name. Older versions used this rule to choose the key to which they sealed
 /// files.
 fn candidate(keys: &mut Vec<Own>) -> Option<Own> {

@@ -134,8 +134,8 @@ pub fn write_public(private: &Path, public: &Public) {
 
 /// Writes a private key, and its public part beside it. No existing file is replaced.
 pub fn write_pair(path: &Path, public: &Public, text: &[u8]) -> Result<(), Failure> {
-    // The private and the public part go into the same folder, even if the folder's path leads to another folder in the
-    // meantime.
+    // The private and the public part go into the same folder, even if another program exchanges this folder between
+    // the two writes.
     let way = held::way(folder_of(path)).map_err(disk::Error::of_folder);
     let folder = way.and_then(Way::unplanted).map_err(|error| match error {
         disk::Error::Planted(found) => planted_key(&found),
@@ -143,7 +143,7 @@ pub fn write_pair(path: &Path, public: &Public, text: &[u8]) -> Result<(), Failu
     })?;
     write_in(&folder, path, text, 0o600, false)?;
     write_in(&folder, &public_path(path), public.text().as_bytes(), 0o644, false).inspect_err(|_| {
-        // The private part is removed, since otherwise the next attempt is refused.
+        // If writing the public part fails, the private part is removed, so that the next attempt can make the key.
         let _ = path.file_name().map(|name| folder.remove(name));
     })
 }

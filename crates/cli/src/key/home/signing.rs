@@ -32,7 +32,7 @@ impl Public {
         }
     }
 
-    /// If an SSH key can verify signatures, returns it as a verifying key, or else as an SSH key that only seals.
+    /// If an SSH key can verify signatures, returns a verifying key, or else an SSH key that only seals.
     pub fn of_ssh(key: &SshPublic) -> Self {
         key.verifying_key().map_or_else(|| Self::Ssh(key.clone()), Self::Signing)
     }

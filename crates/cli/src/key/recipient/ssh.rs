@@ -21,7 +21,7 @@ type Split = (Vec<SshPublic>, Vec<u8>);
 /// Removes the keys of SSH from a text with public keys: an empty line replaces the line of each key. Returns the keys
 /// of SSH and the remaining text, or `None` if the text has no key of SSH.
 pub fn take(name: &str, text: &[u8]) -> Result<Option<Split>, Failure> {
-    // A text with a PEM block is not read line by line.
+    // A text with a PEM block has no lines with keys of SSH.
     if text.windows(10).any(|part| part == b"-----BEGIN") || !text.split(|byte| *byte == b'\n').any(is_line) {
         return Ok(None);
     }
@@ -39,7 +39,7 @@ pub fn take(name: &str, text: &[u8]) -> Result<Option<Split>, Failure> {
     Ok(Some((keys, rest)))
 }
 
-/// Changes an error about a single line into an error that names the number of the line in the text.
+/// Adds the number of the line in the text to an error about this line.
 fn in_line(error: KeyError, number: usize) -> KeyError {
     use deadpan_seal::key::Place;
     let place = Place::Line(number);

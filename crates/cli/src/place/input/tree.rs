@@ -14,7 +14,7 @@ use deadpan_disk::{Folder, Input, Node, OpenMode, Spot, Walk, WalkStep, names};
 /// An entry that is not a folder.
 pub enum FileTreeEntry {
     Sealed(Spot),
-    /// A file that is not sealed, or an entry that is no file.
+    /// A file that is not sealed, or an entry such as a device.
     Other(Spot),
     Failed(PathBuf, Failure),
 }

@@ -3,8 +3,8 @@
 //! In a folder such as `/tmp`, another user can plant a FIFO, or a link to a FIFO, with the name of an output. A
 //! planted link can also lead to an open descriptor of the caller. So the program writes to a FIFO, a device or a link
 //! only in two cases. Either the caller or root owns this file, or the caller named the file with `-o` and gave
-//! `--force`. After opening, the program checks that the open file is the file whose owner was checked, so that another
-//! user cannot exchange the file in between.
+//! `--force`. The program also checks that the open file is the file whose owner was checked, so that another user
+//! cannot exchange the file.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -84,11 +84,11 @@ fn find(path: &Path) -> Option<Found> {
 
 /// Whether the entries of a folder are the open descriptors of this process. `folder` is a path without links.
 fn is_of_descriptors(folder: &Path) -> bool {
-    // Resolving the two names takes ten calls, so other folders are excluded first.
+    // Resolving the names of these folders takes ten system calls, so other folders are excluded first.
     folder.ends_with("fd") && DESCRIPTORS.iter().any(|it| Path::new(it).canonicalize().is_ok_and(|it| it == folder))
 }
 
-/// Duplicates a descriptor, so that data are written at its current position.
+/// Duplicates a descriptor, so that data are written at the current position of the descriptor.
 fn duplicate(number: u32, path: &Path) -> Result<File, Failure> {
     let failed = |error| Failure::path("write", path, &error);
     match number {

@@ -24,7 +24,7 @@ pub fn kept_going(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// Returns advice on the failure of an operation on an entry, or `None` if advice on the system's error helps more.
+/// Returns advice on a failed operation on an entry, or `None` if the advice on the system's error is more useful.
 pub fn entry(action: Action) -> Option<&'static str> {
     match action {
         Action::SetOwner => Some("leave out --owner, or unpack as root"),

@@ -14,7 +14,7 @@ impl Failure {
             Error::OtherFormat(_) | Error::Unsupported { .. } | Error::Animated => {
                 (Exit::Data, "write it again as an ordinary PNG with another program")
             }
-            // An ordinary PNG would keep the transparency, so the advice does not mention it.
+            // An ordinary PNG keeps the transparency, so the advice does not mention an ordinary PNG.
             Error::Transparent => (Exit::Data, "write it again without transparency, with another program"),
             Error::Disproportionate { .. } => {
                 (Exit::Data, "if you trust the picture, write it again as a PNG without compression")

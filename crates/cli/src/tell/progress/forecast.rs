@@ -95,7 +95,7 @@ mod tests {
         stop.store(true, Ordering::Relaxed);
         assert_eq!(search(opened(), true, &stop), None);
         fs::remove_dir_all(&folder).unwrap();
-        // The archive has three blocks for itself, four entries, and the data of one file.
+        // The archive has three blocks of its own, four entries, and two blocks of data.
         assert_eq!(without, (3 + 4 + 2) * BLOCK + (1 << 30));
         if cfg!(target_os = "linux") {
             assert_eq!(with, (3 + 4 + 2) * BLOCK);

@@ -1,5 +1,5 @@
-//! The rate of the work over the last seconds. The average since the start would be too high, since the first gigabytes
-//! of a file go into the page cache, which is faster than the disk.
+//! The rate of the work over the last seconds. The average since the start is too high, since the first gigabytes of a
+//! file go into the page cache, which is faster than the disk.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -21,7 +21,7 @@ impl Rate {
             self.samples.push_back((Duration::ZERO, 0));
         }
         self.samples.push_back((elapsed, done));
-        // Removes the oldest sample while the second oldest sample is at least as old as the span too.
+        // Removes the samples that are at least as old as the span, except the newest of these samples.
         while self.samples.get(1).is_some_and(|(at, _)| elapsed.saturating_sub(*at) >= SPAN) {
             self.samples.pop_front();
         }

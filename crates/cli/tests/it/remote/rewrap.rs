@@ -244,7 +244,7 @@ fn the_payload_stays_in_the_store() {
     assert!(completions.iter().all(|head| head.contains("\r\nif-match: \"")) && !completions.is_empty());
 }
 
-/// Whether the object is replaced before this request.
+/// Decides whether another client replaces the object before this request.
 type Moment = fn(&str) -> bool;
 
 #[test]

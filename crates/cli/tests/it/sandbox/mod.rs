@@ -141,7 +141,7 @@ fn found(program: &str) -> PathBuf {
 }
 
 /// Runs a command that [`Sandbox::command`] made. After `limit`, the command and the processes that it started are
-/// killed, and standard error ends with a line that says so. `started` is called when the command runs.
+/// killed, and a line about this is appended to standard error.
 pub fn finish(mut command: Command, limit: Duration, started: impl FnOnce(&mut Child)) -> Run {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     started(&mut child);

@@ -36,8 +36,8 @@ impl Session {
         let side = || Stdio::from(OpenOptions::new().read(true).write(true).open(&name).unwrap());
         // The shell that runs the tests may ignore signals. On a terminal, no signal is ignored.
         let mut command = Command::new("env");
-        // `--ctty` makes this pseudo-terminal the terminal of the new session. Without `--wait`, setsid is replaced by
-        // the program.
+        // `--ctty` makes this pseudo-terminal the terminal of the new session. Without `--wait`, the process of setsid
+        // becomes the process of the program.
         command.args(["--default-signal", "setsid", "--ctty", program]).args(args);
         sandbox.settle(&mut command);
         let child = command.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();

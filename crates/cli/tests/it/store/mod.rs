@@ -58,7 +58,7 @@ pub fn free_port() -> u16 {
 }
 
 impl Server {
-    /// Starts a server with an empty bucket, or says that `what` is skipped.
+    /// Starts a server with an empty bucket, or prints that `what` is skipped.
     pub fn start(what: &str) -> Option<Self> {
         let program = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/moto/bin/moto_server");
         if !program.exists() {
@@ -73,14 +73,14 @@ impl Server {
         Some(server)
     }
 
-    /// Starts versitygw with an empty bucket, or says that `what` is skipped.
+    /// Starts versitygw with an empty bucket, or prints that `what` is skipped.
     pub fn gateway(what: &str) -> Option<Self> {
         let (program, folder) = Self::at_versitygw(what)?;
         Some(Self::serve(Command::new(program), folder).expect("versitygw starts"))
     }
 
-    /// Starts versitygw with an empty bucket and encrypted connections, or says that `what` is skipped. Also returns
-    /// the path of the certificate of the server's authority.
+    /// Starts versitygw with an empty bucket and encrypted connections, or prints that `what` is skipped. Also returns
+    /// the path of the file with the server's CA certificate.
     pub fn encrypted_gateway(what: &str) -> Option<(Self, PathBuf)> {
         let (program, folder) = Self::at_versitygw(what)?;
         let certificates = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/tls");
@@ -90,7 +90,7 @@ impl Server {
         Some((Self::serve(command, folder).expect("versitygw starts"), certificates.join("authority.pem")))
     }
 
-    /// Starts versitygw with an empty bucket and a disk of `room` bytes, or says that `what` is skipped.
+    /// Starts versitygw with an empty bucket and a disk of `room` bytes, or prints that `what` is skipped.
     pub fn small_gateway(what: &str, room: usize) -> Option<Self> {
         let (program, folder) = Self::at_versitygw(what)?;
         let started = small_disk(&folder, room).and_then(|with_disk| {
@@ -110,7 +110,7 @@ impl Server {
         Some(server)
     }
 
-    /// Returns the program versitygw and a new folder for its objects, or says that `what` is skipped.
+    /// Returns the program versitygw and a new folder for its objects, or prints that `what` is skipped.
     fn at_versitygw(what: &str) -> Option<(PathBuf, PathBuf)> {
         static STARTED: AtomicUsize = AtomicUsize::new(0);
         let program = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/bin/versitygw");
@@ -132,7 +132,7 @@ impl Server {
         Self::launch(command, port, Some(folder))
     }
 
-    /// Starts Azurite with an empty container, or says that `what` is skipped.
+    /// Starts Azurite with an empty container, or prints that `what` is skipped.
     pub fn azurite(what: &str) -> Option<Self> {
         let tools = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/azurite");
         let program = tools.join("node_modules/.bin/azurite-blob");
@@ -174,7 +174,7 @@ impl Server {
         ask(self.port, method, path, body)
     }
 
-    /// Returns the file that holds an object at versitygw.
+    /// Returns the file in which versitygw keeps an object.
     pub fn file(&self, key: &str) -> PathBuf {
         self.folder.as_ref().unwrap().join("bucket").join(key)
     }
@@ -299,9 +299,9 @@ pub fn between(server: u16, refuse: bool) -> (u16, Arc<AtomicUsize>) {
     (port, asked)
 }
 
-/// Returns the beginning of a command line that goes before a program and its arguments. The command line mounts a disk
-/// of `bytes` bytes with a folder `bucket` at `folder`. The disk exists as long as the program runs. Returns `None` if
-/// this system does not allow such a disk.
+/// Returns the first words of a command line; the words of a program and its arguments follow. The command line mounts
+/// a disk of `bytes` bytes with a folder `bucket` at `folder`. The disk exists as long as the program runs. Returns
+/// `None` if this system does not allow such a disk.
 pub fn small_disk(folder: &Path, bytes: usize) -> Option<Vec<String>> {
     let options = [&["--mount"][..], &["--map-root-user", "--mount"]].into_iter().find(|options| {
         let mut command = Command::new("unshare");
@@ -329,8 +329,8 @@ pub enum Fate {
     Forged,
 }
 
-/// Starts a proxy between the program and the server. `fate` gets the first line of each request and decides the
-/// treatment of the request.
+/// Starts a proxy between the program and the server. `fate` gets the first line of each request, and determines how
+/// the proxy treats the request.
 pub fn meddle(server: u16, fate: impl Fn(&str) -> Fate + Send + Sync + 'static) -> u16 {
     let (listener, fate) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(fate));
     let port = listener.local_addr().unwrap().port();

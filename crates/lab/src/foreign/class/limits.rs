@@ -95,8 +95,8 @@ impl Content {
     }
 }
 
-/// Returns whether the classes may hide a comparison that stops at the first difference. They may if parts of the same
-/// length nearly always differ in the first byte.
+/// Returns whether the classes may hide a comparison that stops at the first difference. The result is true if parts of
+/// the same length differ in the first byte in nearly all inputs.
 pub(crate) fn blind(abi: &Abi, classes: &[ForeignClass]) -> bool {
     !classes.is_empty() && abi.twins().is_some() && !classes.iter().any(|class| class.content.meets(abi))
 }

@@ -29,7 +29,7 @@ use state::{ENGINE, RESUME, Request, State, TARGET};
 /// time.
 const PIECES: usize = 1 << 18;
 const SLOTS: usize = 2 * PIECES;
-/// The positions of the registers that an instruction with a `rep` prefix changes, within the saved registers.
+/// The positions, within the saved registers, of the registers that an instruction with a `rep` prefix changes.
 const RDI: usize = 8;
 const RSI: usize = 9;
 const RCX: usize = 14;
@@ -55,8 +55,8 @@ struct Link {
 struct Slow {
     address: u64,
     resume: u64,
-    /// The size of an element in bytes, if the instruction repeats without a condition. The engine records all
-    /// repetitions of such an instruction at once.
+    /// The size of an element in bytes, if the instruction repeats without a condition. If an instruction repeats
+    /// without a condition, the engine records all its repetitions at once.
     repeats: Option<u8>,
     /// A mask of the bits of RCX that contain the count.
     count: u64,
@@ -120,7 +120,7 @@ impl Engine {
         }
         let engine = &raw mut *self;
         // SAFETY: the engine lives longer than the call. While copied code runs, only `on_request` uses the engine and
-        // the recorder. GS has no other user in programs for x86-64 Linux.
+        // the recorder. On x86-64 Linux, no other code of a program uses GS.
         let (panic, ended) = unsafe {
             (*engine).state.set(ENGINE, engine.expose_provenance() as u64);
             if libc::syscall(libc::SYS_arch_prctl, SET_GS, (*engine).state.base()) != 0 {
@@ -214,8 +214,8 @@ impl Engine {
         Some(self.pieces[piece])
     }
 
-    /// Returns the table slot of the copy for `address`, or a free slot if there is no such copy yet. There are always
-    /// free slots.
+    /// Returns the table slot of the copy for `address`, or a free slot if the code at `address` was not copied yet.
+    /// There are always free slots.
     fn slot(&self, address: u64) -> usize {
         let mut slot = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % SLOTS;
         while let Some(piece) = (self.slots[slot] as usize).checked_sub(1) {

@@ -63,7 +63,7 @@ impl Stage {
         end: *mut u64,
     ) -> Option<Box<dyn Any + Send>> {
         // The [`Call`] value is at a fixed address instead of on the caller's stack, because a trace records the
-        // address of each read, also of reads of this value. SAFETY: both pointers are inside the mapping, are
+        // address of each read, including reads of this value. SAFETY: both pointers are inside the mapping, are
         // multiples of 16 and have no other use. The bytes above the first stack frame have room for the description.
         let (top, call) = unsafe {
             (self.stack.start().add(STACK - SLACK), self.stack.start().add(STACK - SLACK / 2).cast::<Call<'_>>())
@@ -120,7 +120,7 @@ impl Float {
 /// # Safety
 /// `data` must point to a [`Call`] that no other code uses during this function.
 pub(super) unsafe extern "C" fn enter_call(data: *mut c_void) {
-    // SAFETY: the caller guarantees that `data` is a call without another user.
+    // SAFETY: the caller guarantees that `data` points to a `Call` that no other code uses.
     let call = unsafe { &mut *data.cast::<Call<'_>>() };
     call.panic = catch_unwind(AssertUnwindSafe(|| (call.run)(call.input))).err();
 }

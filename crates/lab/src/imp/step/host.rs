@@ -1,5 +1,5 @@
 //! Makes a whole trace in a new process. The traced function never runs in the caller's process. Therefore the function
-//! cannot end, stop or change that process.
+//! cannot end, stop or change the caller's process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -33,7 +33,7 @@ impl WarmUp {
         self.0.call = Some(self.0.call.map_or(0, |call| call + 1));
     }
 
-    /// Ends the warm-up. Returns what the function has left running: `threads` or `processes`.
+    /// Ends the warm-up. Returns what still runs after the function has returned: `threads` or `processes`.
     pub(crate) fn end(&mut self) -> Option<&'static str> {
         self.0.call = None;
         if more_threads(1) {
@@ -148,7 +148,6 @@ fn over(process: libc::pid_t) -> bool {
     }
 }
 
-/// Returns the processor time of all threads of a process.
 fn processor_time(process: libc::pid_t) -> Duration {
     let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
     // SAFETY: both calls write to a local variable.

@@ -77,9 +77,10 @@ pub(crate) fn unchanged(address: u64, bytes: &[u8]) -> bool {
     bytes.iter().enumerate().all(|(place, byte)| unsafe { code.add(place).read_volatile() } == *byte)
 }
 
-/// Returns the bytes of the instruction at `address`, and the number of bytes. The caller guarantees that the
-/// instruction has run or runs next. If `beyond` is true, the function returns 15 bytes. Otherwise it returns no bytes
-/// of the following page. If an instruction extends beyond the end of its page, the next page is mapped too.
+/// Returns the bytes of the instruction at `address`, and the number of bytes. The caller guarantees that the processor
+/// has already executed this instruction, or executes it next. If `beyond` is true, the function returns 15 bytes. If
+/// `beyond` is false, the function returns no bytes of the following page. If an instruction extends beyond the end of
+/// its page, the next page is mapped too.
 pub(crate) fn code(address: u64, beyond: bool) -> ([u8; 15], usize) {
     let room = PAGE - (address as usize & (PAGE - 1));
     let length = if beyond { 15 } else { room.min(15) };

@@ -78,8 +78,9 @@ impl Template {
     pub(crate) fn start(progress: &dyn Fn() -> u64, call: &mut dyn FnMut(Order) -> bool) -> Option<Self> {
         let mut notes = Shared::new(ProcessNotes { order: Order::default(), done: false, end: End::Refused })?;
         let [socket, own] = sockets()?;
-        // SAFETY: `fork` has no precondition. The child process has only this thread. It calls only system calls, which
-        // are allowed after `fork`, and the traced function, which may hang. The child never returns.
+        // SAFETY: `fork` has no precondition. The child process has only this thread. The child process makes only
+        // system calls, which are allowed after `fork`, and calls the traced function, which may hang. The child never
+        // returns.
         let (parent, process) = unsafe { (libc::getpid(), libc::fork()) };
         if process == 0 {
             close(socket);

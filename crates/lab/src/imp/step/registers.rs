@@ -112,9 +112,9 @@ impl Registers<'_> {
         unsafe { *self.context.add(FLAGS) &= !FLAG };
     }
 
-    /// If the next instruction is a system call, makes this system call and moves the instruction pointer after the
-    /// instruction. Returns whether the function made the system call. The function does not make system calls that
-    /// start a process, return from a signal handler or change the signal stack. The program itself makes them.
+    /// If the next instruction is a system call, makes this system call and sets the instruction pointer to the
+    /// instruction after it. Returns whether the function made the system call. The function does not make system calls
+    /// that start a process, return from a signal handler or change the signal stack. The program itself makes them.
     pub(super) fn make_system_call(&mut self) -> bool {
         const CALL: [u8; 2] = [0x0f, 0x05];
         const LEFT: [i64; 6] = [

@@ -35,7 +35,6 @@ impl<T: Copy> Array<T> {
         })
     }
 
-    /// Creates a list of `count` copies of `item`.
     pub(crate) fn filled(item: T, count: usize) -> Option<Self> {
         let mut array = Self::new(count)?;
         array.resize(count, item);

@@ -19,8 +19,8 @@ use super::{Step, Stop};
 
 /// The trap flag in RFLAGS.
 pub(super) const FLAG: u64 = 1 << 8;
-/// The value of `si_code` in a signal that a trap instruction (`int3`) causes. Single-stepping does not cause such a
-/// signal.
+/// The value of `si_code` in a signal that a trap instruction (`int3`) causes. Single-stepping never causes a signal
+/// with this value.
 const SI_KERNEL: c_int = 0x80;
 /// Size in bytes of the handler's stack. The processor's saved state alone takes up to 12 KiB.
 const HANDLER_STACK: usize = 256 << 10;
@@ -35,7 +35,7 @@ struct Window<'w> {
     /// The return address of the call.
     end: u64,
     ended: bool,
-    /// The address of the last instruction.
+    /// The address of the instruction that was recorded last.
     last: u64,
 }
 
@@ -101,14 +101,15 @@ extern "C" fn on_trap(_signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     let window = unsafe { &mut *window };
     registers.layout = window.layout;
     if code == SI_KERNEL || !registers.stepping() {
-        // This trap signal is not from single-stepping, but for a signal handler of the program.
+        // Single-stepping did not cause this trap signal, so the signal is for a signal handler of the program.
         window.step.stop(Stop::Signal);
         end();
     } else if registers.rip() == window.end {
         window.ended = true;
         registers.stop_stepping();
     } else if registers.rip() == window.last && is_gather(registers.rip()) {
-        // An interrupt came between two elements, and the instruction continues with the remaining elements.
+        // An interrupt stopped a gather or scatter instruction between two elements, and the instruction now continues
+        // with the remaining elements.
     } else {
         // After a system call, the processor raises the next trap one instruction too late, so single-stepping would
         // miss an instruction. The handler therefore makes the system call itself.

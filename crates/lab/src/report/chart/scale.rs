@@ -13,7 +13,8 @@ pub(super) enum Spread {
     Log,
     /// Logit scale for quantiles: the regions near 0 and 1 are stretched.
     Logit,
-    /// Nearly linear between minus and plus this value, and nearly logarithmic outside this range.
+    /// The scale is nearly linear for absolute values below this number, and nearly logarithmic for larger absolute
+    /// values.
     Bent(f64),
 }
 

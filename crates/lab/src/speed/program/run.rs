@@ -16,7 +16,7 @@ use crate::watch::Watch;
 const TAIL: (u64, usize) = (4096, 8);
 
 /// A program's peak memory is valid only if it is larger than the memory of this process, by at least this number of
-/// bytes. Otherwise the measured peak may be the memory of this process.
+/// bytes. If the difference is smaller, the measured peak may be the memory of this process.
 const SLACK: u64 = 256 << 10;
 
 /// The measurements of one run.

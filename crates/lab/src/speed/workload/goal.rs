@@ -12,7 +12,7 @@ use crate::speed::sign;
 
 const MIB: f64 = (1 << 20) as f64;
 const ALL: RangeInclusive<u64> = 0..=u64::MAX;
-/// The text of a verdict names at most this many rows that miss the goal.
+/// The text of a verdict lists at most this many rows that miss the goal.
 const SHOWN: usize = 3;
 
 /// A bound for some rows of a table. By default, the bound applies to each operation in the variants of the measured
@@ -42,7 +42,7 @@ impl Goal {
     }
 
     /// Creates a goal: the time is at most `most` times the time of `variant`. `variant` may contain several names,
-    /// separated by `|`. The bound then refers to the slowest of these variants.
+    /// separated by `|`. If `variant` contains several names, the bound refers to the slowest of these variants.
     #[must_use]
     pub fn times(most: f64, variant: &'static str) -> Self {
         Self::new(Bound::Times(most, variant))
@@ -110,8 +110,8 @@ impl Goal {
             && self.amounts.contains(&(row.amount as u64))
     }
 
-    /// Returns the figure that the goal compares for a row. Returns `None` if the row or its reference row was not
-    /// measured.
+    /// Returns the figure of a row that the goal compares with its bound. Returns `None` if the row or its reference
+    /// row was not measured.
     fn measured(&self, row: &GenerationRow, rows: &[GenerationRow]) -> Option<f64> {
         row.rate?;
         let named =

@@ -1,8 +1,9 @@
-//! Kernels: functions of this program that are timed alone. The measured time of a kernel does not include the start of
-//! a process.
+//! Kernels: functions of this program that are timed alone. The measured time of a kernel (a timed function) does not
+//! include the start of a process.
 //!
-//! Each run of a kernel takes place in a new process. Like any program, this process can be restricted to one core. The
-//! memory of this process does not depend on earlier runs, and its peak memory belongs to a single run.
+//! Each run of a kernel (a timed function) takes place in a new process. Like any program, this process can be
+//! restricted to one core. The memory of this process does not depend on earlier runs, and its peak memory belongs to a
+//! single run.
 
 use std::fs::{File, OpenOptions};
 use std::hint::black_box;
@@ -27,7 +28,8 @@ const FLOATING: f64 = 6.0;
 /// The expected sum of one block in the integer kernel. A Python program has computed the same sum independently.
 const SUM: u64 = 0x5a6b_f73a_9172_f180;
 
-/// The work of one run of a kernel. The measuring process sends this structure to the kernel's process as JSON.
+/// The work of one run of a kernel. The measuring process sends this structure as JSON to the process that runs the
+/// kernel (a timed function).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
     /// The kernel's name.
@@ -42,14 +44,14 @@ pub struct Job {
     pub input: PathBuf,
     /// The path that the kernel writes.
     pub output: PathBuf,
-    /// The file into which the kernel's process writes [`Done`].
+    /// The file into which the process that runs the kernel (a timed function) writes [`Done`].
     pub result: PathBuf,
 }
 
 /// The result of one run of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Done {
-    /// The time of the kernel's work, without its preparation.
+    /// The time of the function's work, without the preparation.
     pub seconds: f64,
     /// The number of bytes or operations that were processed.
     pub amount: f64,

@@ -1,8 +1,8 @@
 //! Measures workloads in rounds: in each round, all variants of a workload run once, in random order.
 //!
-//! Before each run, the lab removes the outputs of earlier runs, and the system writes modified pages to the disk.
-//! Without this, the time of a program would include writing the pages of an earlier program. For all variants, the
-//! input is in the page cache.
+//! Before each run, the lab removes the outputs of earlier runs, and the system writes modified pages to the disk. If
+//! the system did not write these pages, the time of a program would include the time to write the pages of an earlier
+//! program. For all variants, the input is in the page cache.
 
 use std::collections::HashMap;
 use std::fs;
@@ -41,7 +41,8 @@ pub struct Plan {
     /// Parts of workload names. The lab measures only workloads whose name contains one of these texts. If the list is
     /// empty, the lab measures all workloads.
     pub only: Vec<String>,
-    /// The first arguments with which this program starts itself to run a kernel. The last argument is the job as JSON.
+    /// The first arguments with which this program starts itself to run a kernel (a timed function). The last argument
+    /// is the job as JSON.
     pub kernel: Vec<String>,
     /// Whether the lab measures functions in only a few rounds.
     pub quick: bool,
@@ -113,19 +114,19 @@ impl Plan {
 }
 
 impl Way {
-    /// Returns whether this way is measured on one core and on all cores.
+    /// Returns whether the lab runs these actions on one core and also on all cores.
     fn both(&self) -> bool {
         self.role == Role::Own && self.name.is_empty()
     }
 
-    /// Returns the names of the programs in the name of this way. For example, the name `cp, cat` contains two
+    /// Returns the names of the programs that `Way::name` contains. For example, the name `cp, cat` contains two
     /// programs.
     fn names(&self) -> impl Iterator<Item = &str> {
         self.name.split(", ").map(|name| name.split(' ').next().unwrap_or_default())
     }
 }
 
-/// Returns the names of all peers of the workloads, without duplicates.
+/// Returns the names of all peers (other programs) of the workloads, without duplicates.
 #[must_use]
 pub fn variants(offer: &Offer) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
@@ -335,7 +336,7 @@ impl Bench<'_> {
         variants
     }
 
-    /// If this way cannot run on this machine, returns the reason.
+    /// If this machine cannot run the actions of `way`, returns the reason.
     fn unfit(&mut self, group: &Group<'_>, way: &Way) -> Option<String> {
         if let (Subject::Memory, Some(set)) = (group.workload.subject, group.set)
             && let Some(reason) = no_memory(set.bytes)
@@ -450,8 +451,8 @@ impl Bench<'_> {
 
     /// In the first round, checks the result of a program. The check is not timed.
     ///
-    /// The output of the last operation must be equal to the input, and the way's own check must succeed. The output of
-    /// a workload without input must have the size of the set.
+    /// The output of the last operation must be equal to the input, and the command line `Way::check` must succeed. The
+    /// output of a workload without input must have the size of the set.
     fn check(&self, group: &Group<'_>, way: &Way, operation: usize, round: usize) -> Result<(), Trouble> {
         if round > 0 {
             return Ok(());
@@ -560,8 +561,8 @@ fn memory() -> Option<u64> {
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
 }
 
-/// Returns a note if the files for a set do not fit into the page cache. The times for such a set also depend on the
-/// disk.
+/// Returns a note if the files for a set do not fit into the page cache. The times for a set that does not fit into the
+/// page cache also depend on the disk.
 fn beyond_cache(set: &Set) -> Option<String> {
     let memory = memory()?;
     // The input and the outputs of both operations are in the cache at the same time.

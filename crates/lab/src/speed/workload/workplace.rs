@@ -21,8 +21,8 @@ pub struct Workplace {
     data: PathBuf,
     keys: PathBuf,
     program: PathBuf,
-    /// The cleanup actions: the removal of both folders, followed by the teardown lines of peers. The actions run in
-    /// reverse order, beginning with the last action.
+    /// The cleanup actions: the removal of both folders, followed by the command lines that run after all measurements
+    /// (`Way::teardown`). The actions run in reverse order, beginning with the last action.
     cleanups: Vec<Cleanup>,
 }
 

@@ -18,8 +18,8 @@ pub(crate) enum Part {
     Plain,
     /// The batch is used only for the intervals.
     Dithered,
-    /// The batch is used for the test and for the intervals. Such a batch is plain (no delays are subtracted), and
-    /// belongs to a function that takes far longer than a clock step.
+    /// The batch is used for the test and for the intervals. The batch is plain (no delays are subtracted), and belongs
+    /// to a function that takes far longer than a clock step.
     Both,
 }
 
@@ -35,8 +35,9 @@ pub(crate) struct Cell {
     /// The times for the intervals, in ticks and in the order of measurement.
     pub(crate) ticks: [Vec<f32>; 2],
     /// The center of each batch in `ticks`. Batches differ in the address of the buffer and in the speed of the
-    /// machine. The statistics use times relative to the center of their batch, so these differences do not matter.
-    /// Both classes have the same center, so the center does not change the difference between the classes.
+    /// machine. The statistics use times relative to the center of their batch, so the address and the speed do not
+    /// affect the statistics. Both classes have the same center, so the center does not change the difference between
+    /// the classes.
     centers: Vec<f32>,
     /// The number of pairs in each batch in `ticks`.
     batch: usize,
@@ -162,11 +163,11 @@ impl Cell {
     }
 }
 
-/// Returns the center of a batch. For each class, the function computes the mean of the faster half of the times, and
-/// returns the mean of both results. The two classes contribute equally. If the center depended only on the faster
-/// class, the times of this class would vary less around the center than the times of the other class. A shift of all
-/// times would then appear as a difference in the shape of the distributions. This mean is stable even if the median is
-/// between two groups of times.
+/// Returns the center of a batch. The function computes the mean of the faster half of the times of each class, and
+/// returns the mean of the two results. The two classes contribute equally. If the center depended only on the faster
+/// class, the times of this class would vary less around the center than the times of the other class. If the center
+/// depended only on the faster class, a shift of all times would appear as a difference in the shape of the
+/// distributions. This mean is stable even if the median is between two groups of times.
 fn center(a: &[f32], b: &[f32]) -> f32 {
     let of = |times: &[f32]| {
         let mut times = times.to_vec();

@@ -1,4 +1,4 @@
-//! Takes the batches of a comparison and of its controls, in random order.
+//! Measures the batches of a comparison and of its controls, in random order.
 
 use std::time::Instant;
 
@@ -14,8 +14,8 @@ use crate::watch::Watch;
 const LONG_BATCH: f64 = 0.06;
 
 /// The number of iterations of the delay loop for both classes in the control with an added delay. After very few
-/// iterations, the end of the loop takes less time than after more iterations. With fewer iterations, the added delay
-/// would therefore be several nanoseconds longer.
+/// iterations, the end of the loop takes less time than after more iterations. If the control used fewer iterations
+/// than this number, the added delay would be several nanoseconds longer than intended.
 const CLEAR: u32 = 32;
 
 /// Whether a batch belongs to the comparison or to one of its controls.
@@ -66,9 +66,9 @@ impl Lane {
         Filled::Full
     }
 
-    /// Takes `pairs` pairs: a plain batch, and a batch from whose times random delays are subtracted (dither). If a
-    /// clock step is far shorter than the call, a single batch without dither is used for the test and for the
-    /// intervals.
+    /// Measures `pairs` pairs: some of the pairs in a plain batch, and some in a batch from whose times random delays
+    /// are subtracted (dither). If a clock step is far shorter than the call, a single batch without dither is used for
+    /// the test and for the intervals.
     pub(super) fn take(&mut self, bench: &mut Bench<'_>, kind: Kind, pairs: usize) {
         if bench.scale.is_slow() {
             return self.take_part(bench, kind, Part::Both, pairs);
@@ -83,8 +83,8 @@ impl Lane {
         }
     }
 
-    /// Measures batches that are used only for the intervals of the comparison, until there are `pairs` such pairs.
-    /// These batches make the intervals of a found difference narrower.
+    /// Measures batches whose times give the intervals of the comparison, until these batches have `pairs` pairs. These
+    /// batches make the intervals of a found difference narrower.
     pub(super) fn narrow(&mut self, bench: &mut Bench<'_>, pairs: usize, watch: &mut dyn Watch) -> Filled {
         while self.main.ticks[0].len() < pairs {
             if watch.stopped() {

@@ -29,7 +29,6 @@ pub(crate) struct PairOutcome {
     pub(crate) ecdf: Vec<[f64; 2]>,
     /// The measuring time in seconds.
     pub(crate) seconds: f64,
-    /// The processor time of the measurements in seconds.
     pub(crate) processor_seconds: f64,
     /// The difference of each statistic, followed by the difference of the raw mean. Each difference has its own 99 %
     /// interval.
@@ -46,7 +45,7 @@ impl PairOutcome {
         self
     }
 
-    /// Computes the verdict of a run without a found difference again, from statistics of at most the share `up_to` of
+    /// Computes the verdict again, for a run that found no difference, from statistics of at most the share `up_to` of
     /// the calls.
     pub(crate) fn rest_on(mut self, up_to: f64) -> Self {
         (self.verdict, self.reason) = judge::verdict(Verdict::NoLeakAbove, String::new(), &self.facts, up_to);

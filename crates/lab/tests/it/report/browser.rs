@@ -41,8 +41,8 @@ pub struct Widths {
     pub smallest_letters: f64,
     /// The number of tables that a reader can scroll sideways and that have a visible line about scrolling above them.
     pub scrolling: usize,
-    /// The number of tables that are wider than their box and have no shadow. In a narrow window, tables that are wider
-    /// than their box but have no line about scrolling are counted too.
+    /// The number of tables that are wider than their box and have no shadow at the edge. In a narrow window, this
+    /// number includes tables that are wider than their box but have no line about scrolling.
     pub cut: usize,
 }
 

@@ -63,7 +63,7 @@ impl Parser {
         }
         let mut member = Box::new(Member { entry, uid, gid, attributes: records.attributes, acl: records.acl });
         if let Err(refused) = self.place(&mut member, target)? {
-            // The offset of the content is not known yet, because more blocks of the map follow.
+            // More blocks of the map follow, so it is not known where the content begins: the whole archive is refused.
             if header.kind() == b'S' && header.map().1 {
                 return Err(refused.into());
             }
@@ -149,7 +149,8 @@ impl Parser {
             return Ok(None);
         };
         let entry = &mut member.entry;
-        // `self.offset` includes only those bytes of this block that earlier calls collected.
+        // If earlier calls collected some bytes of this block, `self.offset` includes these bytes, but no other bytes
+        // of this block.
         entry.content = self.offset - self.offset % block::BLOCK + crate::block::BLOCK;
         let map = pieces.map(0, entry.stored, entry.size)?;
         if entry.size > LARGEST {

@@ -17,7 +17,7 @@ pub struct Entry {
     pub content: Vec<u8>,
     /// The size of a file with holes.
     pub size: Option<u64>,
-    /// The length of the content that the index states, if that length is wrong.
+    /// The length of the content according to the index, if the index states a wrong length.
     pub stored: Option<u64>,
 }
 
@@ -40,7 +40,7 @@ pub fn a_folder(path: &str) -> Entry {
     entry(2, path, folder(&format!("root/{path}/")), b"")
 }
 
-/// A folder with a long path in the index, and with a short path in the archive.
+/// An entry whose path is long in the index, although the archive contains a folder with a short path.
 pub fn a_far_folder(path: &str) -> Entry {
     Entry { path: path.into(), ..a_folder("x") }
 }
@@ -92,7 +92,7 @@ pub fn varint(mut number: u64) -> Vec<u8> {
 /// A pack under construction.
 pub struct Pack {
     pub bytes: Vec<u8>,
-    /// The records of the part that is not written yet, and the offset of its first entry.
+    /// The records of the index part that is not written yet; `begin` is the offset of the first entry of this part.
     part: Vec<u8>,
     begin: u64,
     count: u32,
@@ -110,7 +110,7 @@ impl Pack {
         Self { bytes, part, begin: 0, count: 0, first, before, table, parts: 0, entries: 0 }
     }
 
-    /// Adds `entry`, and describes it in the index as `indexed`.
+    /// Adds `entry` to the archive, and adds the fields of `indexed` to the index.
     pub fn add_as(&mut self, entry: &Entry, indexed: &Entry) {
         let begin = self.bytes.len() as u64;
         if self.count == 0 {

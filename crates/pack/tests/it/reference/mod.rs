@@ -45,7 +45,7 @@ impl Item {
 /// A part of the index whose position is not known yet.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
-    /// The part's position, if it is in an index block.
+    /// The offset of the part in the pack, if the part is in an index block.
     pub place: Option<u64>,
     pub count: u32,
     pub first: Vec<u8>,

@@ -24,7 +24,7 @@ pub fn into(target: &Path, archive: &[u8], options: Unpacking) -> Result<Outcome
     unpack(archive, &mut unpacker(target, options), &Work { threads: 2, ..Work::default() })
 }
 
-/// Unpacks in pieces of `step` bytes, and completes each piece before the next.
+/// Unpacks an archive in pieces of `step` bytes, and writes the files of each piece before the next piece is read.
 pub fn in_steps(target: &Path, archive: &[u8], step: usize, options: Unpacking) -> Result<Outcome, Error> {
     let mut unpacker = unpacker(target, options);
     for piece in archive.chunks(step) {
@@ -33,7 +33,7 @@ pub fn in_steps(target: &Path, archive: &[u8], step: usize, options: Unpacking) 
     unpacker.finish()
 }
 
-/// All entries under a folder, by path: kind, mode, time and content.
+/// Maps the path of each entry under a folder to a text with its kind, mode, time and content.
 pub fn tree(folder: &Path, nanoseconds: bool) -> BTreeMap<Vec<u8>, String> {
     let mut found = BTreeMap::new();
     add(folder, Path::new(""), nanoseconds, &mut found);

@@ -1,5 +1,5 @@
-//! Blocks of 16 bytes in one register. Each block is loaded and stored as a whole, so that no load waits for a masked
-//! store.
+//! Blocks of 16 bytes in one register. The code loads and stores each whole block without a mask, because a load would
+//! have to wait for a masked store.
 
 use core::arch::x86_64::{
     __m128i, __mmask16, _mm_add_epi8, _mm_and_si128, _mm_cmpeq_epi8_mask, _mm_cmpneq_epi8_mask, _mm_loadu_si128,
@@ -44,8 +44,8 @@ pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8; SIZE], kept: usize
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 pub fn unpad(row: &Row, block: &[u8; SIZE]) -> (usize, Choice) {
     let last_byte = block[SIZE - 1];
-    // The lanes are reversed, so that the run of good bytes is at the low end of the mask, where one instruction counts
-    // its length.
+    // The lanes are reversed: the good bytes at the end of the block become the lowest bits of the mask, where one
+    // instruction counts them.
     let text = _mm_shuffle_epi8(load(block), backwards());
     let wanted = _mm_sub_epi8(splat(last_byte & row.tells_value), _mm_and_si128(numbers(), splat(row.steps)));
     let bad = u32::from(_mm_cmpneq_epi8_mask(text, wanted)) & !i32::from(row.unchecked).cast_unsigned();
@@ -65,8 +65,8 @@ fn fill(row: &Row, value: Value, text: __m128i, kept: usize, noise: &[u8; SIZE])
     let border = splat(kept_byte);
     let mut value = splat(value.pick(kept) ^ (count & row.counts));
     if row.follows != 0 {
-        // Every lane gets the last data byte. If there are no data bytes, the highest bit of the index is set, which
-        // selects zero.
+        // Every lane gets the last data byte. If there are no data bytes, the index has its highest bit set, and the
+        // shuffle returns zero.
         value = _mm_xor_si128(value, _mm_shuffle_epi8(text, splat(kept_byte.wrapping_sub(1))));
     }
     let steps = _mm_and_si128(_mm_sub_epi8(numbers(), border), splat(row.steps));
@@ -85,7 +85,7 @@ fn first(count: usize) -> __mmask16 {
     ((1_u32 << (count & (SIZE - 1))) - 1) as __mmask16
 }
 
-/// Returns a mask of the highest bits of all lanes.
+/// Turns a condition, `ff` or `00`, into a mask of all lanes: all ones or all zeros.
 #[inline(always)]
 fn lanes(condition: u8) -> u32 {
     i32::from(condition.cast_signed() >> 7).cast_unsigned()
@@ -98,7 +98,7 @@ fn numbers() -> __m128i {
     _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 }
 
-/// Returns a vector that has, in every lane, the distance of the lane from the end.
+/// Returns a vector that has in each lane the number of lanes after this lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn backwards() -> __m128i {

@@ -1,5 +1,5 @@
-//! Blocks of any size. The code processes 64 bytes at a time. Loads and stores use masks, so that no block size needs
-//! separate code for a tail.
+//! Blocks of any size. The code processes 64 bytes at a time. Loads and stores use masks, so that the last bytes of a
+//! block need no separate code.
 
 use core::arch::x86_64::{
     __m512i, __mmask64, _mm512_add_epi8, _mm512_and_si512, _mm512_broadcastb_epi8, _mm512_castsi512_si128,
@@ -105,8 +105,8 @@ unsafe fn write(row: &Row, value: Value, source: *const u8, kept: u8, noise: *co
         let steps = _mm512_and_si512(_mm512_sub_epi8(lane, border), splat(row.steps));
         let mut padding =
             _mm512_xor_si512(_mm512_add_epi8(value, steps), _mm512_maskz_mov_epi8(first, splat(row.mark)));
-        // SAFETY: the masks select only lanes below `size`, and for the source only lanes below `kept`. The CPU does
-        // not access the other bytes.
+        // SAFETY: the masks select only lanes below `size`, and for the source only lanes that are also below `kept`.
+        // The CPU does not access the other bytes.
         unsafe {
             if row.noisy != 0 {
                 padding = _mm512_xor_si512(padding, _mm512_maskz_loadu_epi8(inside, noise.add(at).cast()));
@@ -119,8 +119,8 @@ unsafe fn write(row: &Row, value: Value, source: *const u8, kept: u8, noise: *co
     }
 }
 
-/// Returns a vector that has the last of `kept` bytes in every lane, or zero if `kept` is zero. The function reads each
-/// byte once, so the accesses do not depend on `kept`.
+/// Returns a vector that has, in every lane, the last of the first `kept` bytes, or zero if `kept` is zero. Each chunk
+/// of the block is loaded exactly once under a mask, so the addresses of the loads do not depend on `kept`.
 ///
 /// # Safety
 /// `source` must be readable for `kept` or `size` bytes, whichever number is smaller.
@@ -156,7 +156,7 @@ fn numbers() -> __m512i {
     unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) }
 }
 
-/// Returns a mask of the highest bits of all lanes.
+/// Turns a condition, `ff` or `00`, into a mask of all lanes: all ones or all zeros.
 #[inline(always)]
 fn wide(condition: u8) -> __mmask64 {
     i64::from(condition.cast_signed() >> 7).cast_unsigned()

@@ -1,7 +1,7 @@
 //! A reference implementation of the schemes that is easy to check. The reference works byte by byte and uses jumps.
 
-// The unit tests of the crate share this file. In the unit tests, the match over the schemes is already exhaustive, so
-// its last pattern is unreachable.
+// The unit tests of the crate share this file. In the unit tests, the match over all schemes needs no last pattern for
+// other schemes, so that pattern is unreachable there.
 #![allow(unreachable_patterns)]
 
 use deadpan_pad::Scheme;

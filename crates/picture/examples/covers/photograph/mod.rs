@@ -1,4 +1,4 @@
-//! Pictures with the properties of photographs on which the methods for finding hidden data depend.
+//! Pictures that have those properties of photographs on which the methods for finding hidden data depend.
 //!
 //! The objects of a scene overlap and have texture, and the light passes through a lens, a color filter, a sensor with
 //! noise, and the camera's processing. Half of the pictures are also compressed with JPEG. Therefore the samples have
@@ -19,7 +19,7 @@ use random::Random;
 pub struct Camera {
     /// The picture has one channel.
     pub gray: bool,
-    /// The standard deviation of the noise at middle brightness, as a difference between sample values.
+    /// The standard deviation of the noise at middle brightness, in units of the sample value.
     pub noise: f32,
     /// The sensor has a Bayer filter, so two of three samples of a pixel are interpolated.
     pub bayer: bool,
@@ -27,7 +27,7 @@ pub struct Camera {
     pub overexposed: bool,
     /// A program has stretched the contrast, so the histogram has gaps.
     pub stretched: bool,
-    /// The JPEG quality; `None` if the picture was not compressed with JPEG.
+    /// The JPEG quality; The value is `None` if the picture was not compressed with JPEG.
     pub jpeg: Option<u8>,
 }
 
@@ -95,8 +95,8 @@ fn expose(light: f32, noise: f32, random: &mut Random) -> f32 {
     (light + deviation * random.normal()).clamp(0.0, 1.0)
 }
 
-/// Keeps one color of each pixel, as a Bayer filter does, and interpolates the two other colors from neighboring
-/// pixels.
+/// Keeps one of the three colors of each pixel, as a Bayer filter does, and interpolates the two other colors from
+/// neighboring pixels.
 fn demosaic(planes: &[Vec<f32>; 3], width: usize) -> [Vec<f32>; 3] {
     let height = planes[0].len() / width;
     // Even rows alternate between green and red, and odd rows between blue and green.

@@ -2,8 +2,8 @@
 
 use super::random::Random;
 
-/// Returns the red, green and blue light of a scene: a sky or wall, and objects of all sizes in front of each other
-/// ("dead leaves"), each with a shade and with texture whose contrast grows with its size.
+/// Returns the red, green and blue light of a scene: a sky or wall behind objects of all sizes ("dead leaves"), each
+/// with a shade and with a texture that has more contrast in coarse detail than in fine detail.
 pub fn scene(width: usize, height: usize, random: &mut Random) -> [Vec<f32>; 3] {
     let texture = texture(width, height, random);
     let back = Surface::new(random, 0.3);
@@ -38,7 +38,7 @@ fn smooth(values: &mut [f32], step: usize) {
     }
 }
 
-/// A color with a shade that changes from one side to the other.
+/// The color of an object, with a shade that changes from one side to the other.
 struct Surface {
     color: [f32; 3],
     slope: [f32; 2],
@@ -107,8 +107,8 @@ impl Object {
     }
 }
 
-/// Returns texture from −1 to 1 whose contrast halves with the size of its detail, as in nature: a sum of smoothed
-/// random lattices.
+/// Returns texture from −1 to 1 as a sum of smoothed random lattices: detail of half the size has half the contrast, as
+/// in nature.
 fn texture(width: usize, height: usize, random: &mut Random) -> Vec<f32> {
     let mut texture = vec![0.0; width * height];
     for octave in 0..6 {

@@ -1,4 +1,4 @@
-//! The segments before a JPEG picture's first scan.
+//! Reads the segments before a JPEG picture's first scan.
 
 use std::io::{BufRead, Seek};
 

@@ -22,7 +22,7 @@ const SLACK: usize = 17;
 /// The number of zeros after the contents of a chunk. Bits are read in whole words, up to two words beyond the last
 /// code.
 const PADDING: usize = 16;
-/// The number of bytes after the codes of a band; a band is longer than its rows by at most this number.
+/// The maximum number of bytes by which the compressed chunk of a band is longer than the rows of the band.
 const AROUND: usize = 16;
 
 /// Reads a picture in the form that [`write`](crate::write()) compresses. Returns `None` if the file has another form
@@ -87,7 +87,7 @@ fn restore(filtered: &[u8], above: Option<&[u8]>, samples: &mut [u8]) -> Option<
 /// Some rows of a picture: one `IDAT` chunk with one block.
 #[derive(Default)]
 struct PackedRows {
-    /// The contents of the chunk from the block on, followed by zeros.
+    /// The contents of the chunk from the beginning of the deflate block, followed by zeros.
     data: Vec<u8>,
     /// The rows with their filter types, and unused bytes at the end.
     rows: Vec<u8>,
@@ -173,9 +173,10 @@ fn step<const N: usize>(lanes: &mut [Lane<'_>; N]) -> Option<()> {
     Some(())
 }
 
-/// An entry for each value of the next bits. The lowest byte holds the number of bits of the codes in this value. The
-/// next byte holds the number of literals, 1 or 2. The upper two bytes hold the literals. For a symbol that is not a
-/// literal, the lower bytes are zero, and the upper two bytes hold the symbol.
+/// A table with an entry for each possible value of the next bits of the stream. The lowest byte of an entry holds the
+/// number of bits that the decoded codes take. The next byte holds the number of literals, 1 or 2. The upper two bytes
+/// hold the literals. For a symbol that is not a literal, the lower bytes are zero, and the upper two bytes hold the
+/// symbol.
 type CodeTable = Vec<u32>;
 
 /// The number of entries of a table.

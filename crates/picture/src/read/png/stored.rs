@@ -1,5 +1,5 @@
-//! Reads PNG without compression, a form in which templates can be written. The rows are only copied, so this function
-//! is several times as fast as a decoder.
+//! Reads PNG without compression, a form in which templates (photographs that carry hidden data) can be written. The
+//! rows are only copied, so this function is several times as fast as a decoder.
 
 use std::io::Read;
 
@@ -58,7 +58,6 @@ fn number(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte))
 }
 
-/// Begins the checksum of an `IDAT` chunk.
 fn fresh() -> Digest {
     let mut crc = Digest::new(CrcAlgorithm::Crc32IsoHdlc);
     crc.update(b"IDAT");

@@ -1,9 +1,9 @@
 //! Decodes the chunk `VP8L` of a lossless WebP picture, as its specification (RFC 9649, section 3) says.
 //!
-//! The crate `image-webp` also reads lossless pictures, but takes 31 ns for a pixel of noise (noise occurs in carriers
-//! that another program wrote again), and keeps all pixels with four bytes for each pixel. This decoder reads row by
-//! row. So decoding the first rows takes little time, and besides the result, this decoder needs memory only for a
-//! million pixels.
+//! The crate `image-webp` also reads lossless pictures, but takes 31 ns for a pixel of noise, and keeps every pixel of
+//! the picture in four bytes. Noise occurs in carriers that another program wrote again. This decoder reads row by row.
+//! So decoding the first rows takes little time, and besides the result, this decoder needs memory only for a million
+//! pixels.
 
 mod bits;
 mod codes;
@@ -62,7 +62,7 @@ pub struct Rows {
 /// The maximum distance of a reference, in pixels.
 const REACH: usize = 1 << 20;
 
-/// The 120 distances that have short codes: the columns to the left and the rows up.
+/// The 120 distances that have short codes: how many columns to the left and how many rows up the copied pixel is.
 #[rustfmt::skip]
 const NEAR: [(i8, i8); 120] = [
     (0, 1), (1, 0), (1, 1), (-1, 1), (0, 2), (2, 0), (1, 2), (-1, 2), (2, 1), (-2, 1), (2, 2), (-2, 2),
@@ -88,19 +88,19 @@ pub fn decode(
 ) -> Result<Rows> {
     let mut bits = BitReader::new(input);
     let result = frame(&mut bits, (width, height), rows, room, &mut memory);
-    // After the end of a cut frame, the reader returns zeros, which may cause any other error.
+    // After the end of a cut frame, the reader returns zeros, and these zeros may cause any other error.
     if bits.is_over() && !matches!(result, Err(Fault::Read(_) | Fault::Memory(_))) { Err(Fault::Cut) } else { result }
 }
 
-/// Returns the number of bytes for the earlier pixels that are kept for references while the first `rows` rows are
-/// decoded, if the picture has no palette.
+/// For a picture without a palette, returns the size in bytes of the buffer for earlier pixels, which references may
+/// copy, while the first `rows` rows are decoded.
 pub fn window(width: u32, height: u32, rows: u32) -> u64 {
     let (width, height) = (width as usize, height as usize);
     4 * (kept(width, height, height.min(rows as usize)) * width) as u64
 }
 
-/// Returns how many rows must stay in memory for references. If only a few rows are decoded, it is enough to keep these
-/// rows and the rows that a copy of the maximum length can fill.
+/// Returns how many rows must stay in memory for references. If only a few rows are decoded, only these rows must stay,
+/// and the rows that one copy of the maximum length can fill.
 fn kept(width: usize, height: usize, rows: usize) -> usize {
     height.min(REACH.div_ceil(width)).min(rows + LONGEST_COPY.div_ceil(width))
 }
@@ -254,7 +254,8 @@ impl Codes {
         let mut tiles = self::tiles(bits, width, height, memory)?;
         let group = |value: u32| (value >> 8 & 0xffff) as usize;
         let described = 1 + tiles.values.iter().copied().map(group).max().unwrap_or(0);
-        // The number of squares of each group in these rows. A file may describe many groups that it does not use.
+        // For each group, the number of squares in the first `rows` rows that use the group. A file may describe many
+        // groups that it does not use.
         memory.take(4 * described as u64)?;
         let mut squares = vec![0_u32; described];
         let needed = tiles.columns * rows.min(height).div_ceil(1 << tiles.bits) as usize;
@@ -268,8 +269,8 @@ impl Codes {
                 continue;
             }
             let pixels = u64::from(*squares) << (2 * tiles.bits);
-            // The entry counted squares. From now on, the entry is the new number of the group, because unused groups
-            // get no number.
+            // The entry counted squares. From here on, the entry is the new number of the group. Unused groups get no
+            // new number.
             *squares = groups.len() as u32;
             groups.push(Group::read(bits, colors, pixels, &mut scratch, memory)?);
         }
@@ -435,7 +436,7 @@ fn reference(bits: &mut BitReader<impl Read>, group: &Group, symbol: u32, width:
     Ok((length, distance))
 }
 
-/// Returns the number that is stored as a prefix and the bits that follow the prefix.
+/// Decodes a number from its prefix and from the bits that follow the prefix.
 fn number(ahead: &mut Ahead, prefix: u32) -> usize {
     if prefix < 4 {
         return prefix as usize + 1;
@@ -518,7 +519,7 @@ impl<'c> Window<'c> {
             let from = if distance <= to { to - distance } else { end + to - distance };
             let now = length.min(end - to.max(from));
             if from < to && to - from < now {
-                // The copied pixels overlap their source, so they repeat.
+                // The copied pixels overlap their source, so the source pixels are repeated.
                 (0..now).for_each(|at| self.pixels[to + at] = self.pixels[from + at])
             } else {
                 self.pixels.copy_within(from..from + now, to)

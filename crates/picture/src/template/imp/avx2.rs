@@ -8,7 +8,8 @@ use super::{Choice, Cost, Course, LINE, Line, Table, Values, Ways};
 /// The halves of a line.
 type Halves = [__m256i; 2];
 
-/// For each number of bits: a mask that keeps the first `bits` bytes of each 8-byte half, followed by zeros.
+/// For each number of bits of a value: a mask that moves the first `bits` bytes of both 8-byte halves to the front, and
+/// fills the rest with zeros.
 static COMPACT: [[u8; 16]; 4] = {
     let mut compact = [[0x80; 16]; 4];
     let mut at = 0;
@@ -22,8 +23,8 @@ static COMPACT: [[u8; 16]; 4] = {
     compact
 };
 
-/// For each number of bits: four masks for a word with eight values that are contiguous, or in two, four or eight
-/// fields.
+/// For each number of bits of a value: four masks for a word with eight values. In the word, the values lie without
+/// gaps, or in two, four or eight fields.
 static FIELDS: [[i64; 4]; 4] = {
     let mut fields = [[0_i64; 4]; 4];
     let mut at = 0;
@@ -127,7 +128,7 @@ pub(super) fn extract(lines: &[Line], values: &mut Values, course: &mut Course, 
     }
 }
 
-/// Returns 64 values from the bit `at` on.
+/// Returns 64 values, beginning at bit `at`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn unpack(values: &Values, bits: usize, at: usize) -> Halves {
@@ -147,7 +148,7 @@ fn unpack(values: &Values, bits: usize, at: usize) -> Halves {
     })
 }
 
-/// Loads each 16 bytes of a line twice, for [`pick`].
+/// Loads a line, and repeats each group of 16 bytes, as [`pick`] expects them.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn blocks(line: &Line) -> [__m256i; 4] {
@@ -170,14 +171,15 @@ fn both([first, second]: Halves) -> [__m256i; 4] {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn pick(blocks: &[__m256i; 4], at: __m256i) -> __m256i {
-    // The highest bit of each byte selects a vector: first by bit 4 of the place, then by bit 5.
+    // The shift moves a bit of each place to the highest bit of its byte, which selects a vector: first bit 4 of the
+    // place, then bit 5.
     let (odd, high) = (_mm256_slli_epi16::<3>(at), _mm256_slli_epi16::<2>(at));
     let [first, second, third, fourth] = blocks.map(|block| _mm256_shuffle_epi8(block, at));
     let (low_half, high_half) = (_mm256_blendv_epi8(first, second, odd), _mm256_blendv_epi8(third, fourth, odd));
     _mm256_blendv_epi8(low_half, high_half, high)
 }
 
-/// Returns all ones in each byte whose bit is set, for one half of a line.
+/// For one half of a line, makes a byte for each bit: all ones if the bit is set, otherwise zero.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn spread_bits(bits: [u8; LINE / 8], half: usize) -> __m256i {

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use super::super::places::Permutation;
 use super::{Choice, Cost, Course, LINE, Line, Table, Values, Ways};
 
-/// For each number of bits: a permutation that copies the 8 bytes that begin at byte `bits · q` to word `q`.
+/// For each number of bits of a value: a permutation that copies to word `q` the 8 bytes that begin at byte `bits · q`.
 static SPREAD: [Line; 4] = {
     let mut spread = [[0; LINE]; 4];
     let mut at = 0;
@@ -59,7 +59,7 @@ pub(super) unsafe fn embed(lines: &mut [Line], values: &Values, course: &mut Cou
         if count == 0 {
             continue;
         }
-        // SAFETY: the caller promises that the values end at least 64 bytes before the end.
+        // SAFETY: the caller promises that the values end at least 64 bytes before the end of `values`.
         let packed = unsafe { load_from(values.as_ptr().add(course.at / 8)) };
         let from = _mm512_add_epi8(shifts, _mm512_set1_epi8((course.at % 8) as i8));
         let words = _mm512_permutexvar_epi8(spread, packed);
@@ -123,7 +123,7 @@ pub(super) unsafe fn extract(
         let before = _mm512_alignr_epi64::<7>(packed, _mm512_setzero_si512());
         let carried = _mm512_srl_epi64(before, _mm_cvtsi32_si128(64 - shift as i32));
         let shifted = _mm512_sll_epi64(packed, _mm_cvtsi32_si128(shift as i32));
-        // SAFETY: the caller promises that the values end at least 64 bytes before the end.
+        // SAFETY: the caller promises that the values end at least 64 bytes before the end of `values`.
         unsafe {
             let at = values.as_mut_ptr().add(byte);
             let first = _mm512_zextsi128_si512(_mm_cvtsi32_si128(i32::from(*at) & ((1 << shift) - 1)));

@@ -30,7 +30,7 @@ fn embed_bits<const BITS: usize>(lines: &mut [Line], values: &Values, course: &m
         let count = course.walk.next().min(LINE);
         if count > 0 {
             let unpacked = unpack::<BITS>(values, course.at);
-            // Samples without a value keep their own lowest bits.
+            // Samples that carry no value keep their own lowest bits.
             let mut wanted = *line;
             for (&place, &value) in ways.table[usize::from(row)].0.iter().zip(&unpacked).take(count) {
                 wanted[usize::from((place ^ add) % 64)] = value;
@@ -42,7 +42,7 @@ fn embed_bits<const BITS: usize>(lines: &mut [Line], values: &Values, course: &m
     cost
 }
 
-/// Returns 64 values from the bit `at` on.
+/// Returns 64 values, beginning at bit `at`.
 #[inline(always)]
 fn unpack<const BITS: usize>(values: &Values, at: usize) -> Line {
     let mut unpacked = [0; LINE];
@@ -102,7 +102,7 @@ fn extract_bits<const BITS: usize>(
     }
 }
 
-/// Writes 8 · `words` values to `values` from bit `at` on; the bits before bit `at` do not change.
+/// Writes 8 · `words` values to `values`, beginning at bit `at`; the bits before bit `at` do not change.
 #[inline(always)]
 fn pack<const BITS: usize>(gathered: &Line, words: usize, values: &mut Values, at: usize) {
     let (mut byte, shift) = (at / 8, at % 8);

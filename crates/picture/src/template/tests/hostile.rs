@@ -28,8 +28,8 @@ fn impossible_contents_of_a_door_are_no_data() {
     assert!(find_inside(&contents(16), 30 * 64).is_some());
     assert!(find_inside(&contents(17), 30 * 64).is_none(), "longer than the capacity");
     assert!(find_inside(&contents(u32::MAX), 30 * 64).is_none(), "longer than the capacity");
-    // Invalid numbers of bits and of doors (sealed labels), an invalid order, wrong zeros, and then an impossible
-    // label.
+    // The labels have invalid numbers of bits and of doors (sealed labels), an invalid order, wrong zeros, and finally
+    // impossible values.
     let wrong = [(56, 0), (56, 5), (56, 200), (57, 0), (57, 1), (57, 3), (57, 33), (57, 255), (58, 2), (58, 255)];
     for (at, byte) in wrong.into_iter().chain((59..64).map(|at| (at, 1))).chain([(23, 0), (16, 1)]) {
         let mut contents = contents(16);

@@ -24,7 +24,7 @@ pub(super) fn lengths(counts: &[u32; SYMBOLS]) -> [u8; SYMBOLS] {
         if lengths.iter().all(|&length| length <= LONGEST) {
             return lengths;
         }
-        // If the counts are more similar, the tree is flatter. If all counts were 1, the codes would have at most 9
+        // The new counts are more similar, so the tree is flatter. If all counts were 1, the codes would have at most 9
         // bits.
         counts.iter_mut().filter(|count| **count > 0).for_each(|count| *count = (*count / 2) | 1);
     }
@@ -43,7 +43,7 @@ fn optimal(counts: &[u32; SYMBOLS]) -> [u8; SYMBOLS] {
         heap.push(Reverse((first.0 + second.0, next)));
         next += 1;
     }
-    // The numbers of nodes increase from the leaves to the root, which has no parent.
+    // Each node has a lower number than its parent, and the root has the highest number and no parent.
     let mut depths = [0_u8; 2 * SYMBOLS];
     for node in (0..usize::from(next)).rev().filter(|&node| parents[node] > 0) {
         depths[node] = depths[usize::from(parents[node])] + 1;

@@ -109,7 +109,8 @@ fn length_symbol(length: usize) -> (usize, u64, u32) {
         258 => (MATCH.0, 0, 0),
         3..=10 => (254 + length, 0, 0),
         _ => {
-            // From length 11 on, every four symbols have one more extra bit than the four symbols before.
+            // From length 11 on, the symbols form groups of four, and each group has one more extra bit than the group
+            // before.
             let extra = (length - 3).ilog2() - 2;
             let step = (length - 3) >> extra;
             (257 + 4 * extra as usize + step, (length as u64 - 3) & ((1 << extra) - 1), extra)
@@ -125,8 +126,8 @@ fn distance_and_extra(symbol: usize) -> u64 {
     }
 }
 
-/// Counts symbols. Four tables are used in turn, because increments of the same counter would have to wait for each
-/// other.
+/// Counts symbols. Four tables are used in turn, because an increment of a counter would have to wait for an increment
+/// of the same counter.
 struct Count {
     tables: [[u32; 256]; 4],
     lengths: [u32; SYMBOLS],
@@ -184,7 +185,7 @@ struct BitWriter<'a> {
     /// The offset in `out` for the bits that are not written yet.
     at: usize,
     waiting: u64,
-    /// The number of waiting bits. After `flush`, fewer than 8 bits are not written.
+    /// The number of waiting bits. After `flush`, fewer than 8 bits are waiting.
     count: u32,
 }
 

@@ -10,7 +10,7 @@ pub use jpeg_picture::{JpegKind, JpegPicture};
 pub use png_picture::{PngPicture, SIZES, chunk};
 pub use webp_picture::{ALPHA, ANIMATION, EXIF, WebPBits, riff, webp_empty, webp_groups, webp_lossless, webp_parts};
 
-/// Returns a smooth picture with `channels` samples a pixel, so that lossy formats change it little.
+/// Returns a picture with `channels` samples a pixel, which is smooth so that lossy formats change it little.
 pub fn smooth(width: u32, height: u32, channels: u32) -> Vec<u8> {
     let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
     let samples = pixels.flat_map(|(x, y)| (0..channels).map(move |channel| (x, y, channel)));

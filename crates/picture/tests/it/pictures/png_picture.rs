@@ -4,7 +4,7 @@ use png::{BitDepth, ColorType};
 
 use deadpan_picture::Channels;
 
-/// Widths and heights near the sizes of Adam7's passes and of bytes.
+/// Widths and heights near the sizes at which passes of Adam7 become empty, and at which rows fill whole bytes.
 pub const SIZES: [(u32, u32); 9] = [(1, 1), (1, 9), (2, 2), (3, 5), (4, 4), (5, 3), (7, 8), (9, 1), (33, 32)];
 
 const KINDS: [(ColorType, &[BitDepth]); 5] = {
@@ -99,7 +99,7 @@ impl PngPicture {
 
     /// Returns all passes, row by row, with filter type 0 before each row.
     fn rows(self) -> Vec<u8> {
-        // The first column, the first row, and the column and row distances of each pass.
+        // For each pass: its first column, its first row, and the distances between its columns and between its rows.
         const ADAM7: [(u32, u32, u32, u32); 7] =
             [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)];
         const WHOLE: [(u32, u32, u32, u32); 1] = [(0, 0, 1, 1)];

@@ -51,18 +51,18 @@ impl WebPBits {
         self.push(symbol, 8);
     }
 
-    /// Writes a code in which each of the first symbols has `length` bits. The description of such a code takes few
-    /// bytes.
+    /// Writes a code in which each of the first 2^`length` symbols has `length` bits. The description of such a code
+    /// takes few bytes.
     fn push_constant(&mut self, length: u32) {
         const ORDER: [u32; 15] = [17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11];
-        // All codes have this length, so each symbol's length takes no bits.
+        // All codes for symbols have the same length, so the length of each symbol's code takes no bits.
         self.push(11 << 1, 5);
         ORDER.iter().for_each(|each| self.push(u32::from(*each == length), 3));
         self.push(0b1011, 4);
         self.push((1 << length) - 2, 12);
     }
 
-    /// Writes a symbol of a code that [`Self::push_constant`] has written.
+    /// Writes a symbol with the code that [`Self::push_constant`] wrote.
     fn push_symbol(&mut self, symbol: u32, length: u32) {
         self.push(symbol.reverse_bits() >> (32 - length), length);
     }

@@ -56,7 +56,8 @@ impl<'a> Shift<'a> {
         (Self { segments, batch, next, end, failure: Mutex::new(None), work: *work }, workers)
     }
 
-    /// Returns how much of `room` bytes for the output a worker uses, if segments of the output have `segment` bytes.
+    /// Returns the number of bytes that a worker needs for its output, if a segment of the output has `segment` bytes:
+    /// at most `room`.
     fn used(&self, room: usize, segment: usize) -> usize {
         usize::try_from(self.batch).map_or(room, |batch| room.min(batch.saturating_mul(segment) + PAGE))
     }

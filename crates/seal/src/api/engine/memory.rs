@@ -1,4 +1,4 @@
-//! Sealing and opening from memory to memory. Input and output need no system calls, so workers take the segments in
+//! Sealing and opening from memory to memory. Access to memory needs no system calls, so workers take the segments in
 //! order. Each worker clears the memory for its own results, so that this memory stays in the cache nearest to the
 //! worker's core.
 
@@ -12,10 +12,10 @@ use crate::primitive::threads::{on_threads, workers};
 use crate::{Error, ReadAt, Work};
 use deadpan_ct::Wipe;
 
-/// The greatest length of an input that one thread processes alone. The memory for the results of such a short input is
-/// cleared in one step.
+/// The greatest length of an input that one thread processes alone. The memory for the results of an input of at most
+/// this length is cleared in one step.
 const SHORT: usize = 1 << 20;
-/// The number of bytes below which a second thread costs more time than it saves.
+/// If there are fewer bytes than this number, a second thread costs more time than it saves.
 const WORTH_A_THREAD: u64 = 2 << 20;
 
 /// After an error, `sealed` is unchanged.
@@ -52,14 +52,14 @@ pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -
     };
     let each = |cipher: &mut P::Cipher<'_>, segment, piece: Piece<'_>| open(cipher, segment, piece.clear());
     let mut result = run(segments, pieces, &Work::default(), || payload.cipher(), each);
-    // An empty last segment has no part of the output, so the segment is opened here.
+    // An empty last segment has no place in the output, so it is opened here and not by a worker.
     let last = segments.count() - 1;
     if result.is_ok() && segments.data_in(last) == 0 {
         result = open(&mut payload.cipher(), last, &mut []);
     }
     match result {
         Ok(()) => spare.keep(),
-        // Data that were opened before the failure must not remain in memory, although they are authentic.
+        // After a failure, data that were already opened must not remain in memory, although these data are authentic.
         Err(_) => spare.pieces(payload.shape().data()).for_each(|piece| piece.clear().wipe()),
     }
     result

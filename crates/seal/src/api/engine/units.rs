@@ -10,8 +10,8 @@ pub trait Source: Send {
     /// The work that is still necessary for the data of one call of [`Source::take`].
     type Rest: Send;
 
-    /// Fills `buffer` with the next data, except for the parts that [`Source::complete`] fills in later. If the data do
-    /// not fill the buffer, they are the last data.
+    /// Fills `buffer` with the next data, except for the parts that [`Source::complete`] fills in later. If the data
+    /// are shorter than `buffer`, the source has no more data.
     ///
     /// # Errors
     /// If the source cannot provide the data. An error ends the work.

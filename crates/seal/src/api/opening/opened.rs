@@ -30,8 +30,8 @@ pub struct Opened {
 pub(super) struct Located {
     pub(super) payload: AnyPayload,
     pub(super) segments: Segments,
-    /// The checked upper part of the hash tree, and the position of the trailer. It is `None` if the file is not
-    /// signed.
+    /// The checked upper part of the hash tree, and the position of the trailer. This field is `None` if the file is
+    /// not signed.
     pub(super) signed: Option<(Verified, u64)>,
 }
 
@@ -82,9 +82,9 @@ impl Opened {
         }
     }
 
-    /// Checks the signatures of a whole sealed file, and returns them; `None` if nobody signed it. This method does not
-    /// open the data, so it does not check whether the data in the file are the signed data. Each method that opens the
-    /// data compares the data with the signed hashes.
+    /// Checks the signatures of a whole sealed file, and returns the signatures; `None` if nobody signed it. This
+    /// method does not open the data, so it does not check whether the data in the file are the signed data. Each
+    /// method that opens the data compares the data with the signed hashes.
     ///
     /// # Errors
     /// If the file was changed or cut short, or if a signature is wrong.
@@ -155,8 +155,8 @@ impl Opened {
 
     /// Opens `input`, a whole sealed file of `length` bytes, on all cores, and writes the data to `output`, with
     /// positioned reads and writes. If `output` is a file, the file must be empty, and must not be open for appending.
-    /// Any other output must have space for [`Opened::room_at`] bytes. Afterwards the first [`Summary::plain`] bytes of
-    /// the output are the data.
+    /// Any other output must have space for [`Opened::room_at`] bytes. After the call, the first [`Summary::plain`]
+    /// bytes of the output are the data.
     ///
     /// # Errors
     /// If `output` cannot be used, if the data were changed or cut short, if reading or writing fails, or if the system
@@ -203,9 +203,9 @@ impl Opened {
         self.open_dyn(&mut input, &mut output, work)
     }
 
-    /// Does the work of [`Opened::open_stream`]. The reader and the writer are trait objects, so the compiler makes the
-    /// engine only once, and not for each type of reader and writer. The engine calls a trait object only once for each
-    /// unit, so these calls cost little.
+    /// Does the work of [`Opened::open_stream`]. The reader and the writer are trait objects, so the engine is compiled
+    /// only once, and not for each type of reader and writer. The engine calls a trait object only once for each unit,
+    /// so these calls cost little.
     fn open_dyn(
         &self,
         input: &mut (dyn Read + Send),
@@ -279,9 +279,9 @@ impl Opened {
         Ok(plain)
     }
 
-    /// Opens `input`, a whole sealed file of `length` bytes, into a buffer of at least [`Opened::room_at`] bytes.
-    /// Afterwards the first [`Summary::plain`] bytes of the buffer are the data. Opens data of more than a few
-    /// mebibytes on all cores.
+    /// Opens `input`, a whole sealed file of `length` bytes, into a buffer of at least [`Opened::room_at`] bytes. After
+    /// the call, the first [`Summary::plain`] bytes of the buffer are the data. Opens data of more than a few mebibytes
+    /// on all cores.
     ///
     /// If [`ReadAt::bytes_at`] returns `None`, `input` may change during this call: each segment is read only once, so
     /// the opened data are authentic. For memory that other programs can write, such as a memory map, implement a
@@ -326,7 +326,7 @@ impl Opened {
     }
 }
 
-/// Returns the first part of the buffer. The length of this part is the length of the data of all segments.
+/// Returns the beginning of the buffer. The length of this part is the length of the data of all segments.
 fn room_for(segments: Segments, plain: &mut [u8]) -> Result<&mut [u8], Error> {
     let room = usize::try_from(segments.data()).ok().and_then(|length| plain.get_mut(..length));
     room.ok_or(Error::Invalid("the buffer is too small"))

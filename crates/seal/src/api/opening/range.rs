@@ -71,7 +71,8 @@ impl<R: Read + Seek> RangeReader<R> {
     }
 }
 
-/// Finds the end of padded data. The search begins at the end of the file, because there is less padding than data.
+/// Finds the end of padded data. The search for the padding begins at the end of the file, because there is less
+/// padding than data.
 fn end_of_padded<R: Read + Seek>(reader: &mut RangeSegments<R>) -> Result<u64, Error> {
     let mut end = End::default();
     let mut begin = reader.length();
@@ -105,9 +106,9 @@ impl<R: Read + Seek> Seek for RangeReader<R> {
 
 impl Opened {
     /// Reads a range of the data of `input`, a whole sealed file of `length` bytes, into `data`. `data` must be as long
-    /// as the range. A single read copies all segments that contain the range into the buffer `sealed`. A single read
+    /// as the range. One read call copies all segments that contain the range into the buffer `sealed`. One read call
     /// is best for an input that is slow to respond. A caller that reads many ranges saves time by passing the same
-    /// buffer `sealed` each time. If the file was cut off after the range, this method does not notice this.
+    /// buffer `sealed` each time. If the file was cut off after the range, this method does not detect the loss.
     /// [`Opened::seek_in`] notices it.
     ///
     /// # Errors

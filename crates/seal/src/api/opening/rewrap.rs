@@ -41,8 +41,8 @@ impl Opened {
 
     /// Makes a header that keeps the entries of the recipients whose numbers are in `kept`, and adds other recipients.
     /// The numbers are positions in the result of [`Opened::stanzas`]. The new header keeps the order of `kept`. The
-    /// new header is as long as the old header if the old header has enough room. Otherwise the new header is longer:
-    /// see [`Opened::rewrap_longer`].
+    /// new header is as long as the old header if the old header has enough room. If the old header has too little
+    /// room, the new header is longer: see [`Opened::rewrap_longer`].
     ///
     /// # Errors
     /// [`Error::NoRecipients`] if the file would have no recipients; [`Error::TooMany`] if there is more than one

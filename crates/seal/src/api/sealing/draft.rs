@@ -1,5 +1,6 @@
-//! One file that is being sealed, in one of the two formats. Every way to seal has the same steps: [`Start`] makes the
-//! keys, [`Draft`] plans the header and then makes the header and the payload, and [`Draft::finish`] makes the trailer.
+//! One file that is being sealed, in one of the two formats. All functions that seal take the same steps: [`Start`]
+//! makes the keys, [`Draft`] plans the header and then makes the header and the payload, and [`Draft::finish`] makes
+//! the trailer.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ enum Head {
     Deadpan {
         key: FileKey,
         metadata: Vec<u8>,
-        /// The recipients with the keys that their plugins have wrapped, or `None` if no recipient has a plugin.
+        /// The recipients, with the key that each plugin has wrapped, or `None` if no recipient has a plugin.
         prepared: Option<Vec<Recipient>>,
     },
     /// If the file has a passphrase, `header` is `None`, because the header is made later.
@@ -114,7 +115,7 @@ impl<'s> Start<'s> {
         }
     }
 
-    /// If a plugin wrapped a key that was not used, gives the key back to its recipient.
+    /// If a plugin wrapped a key that was not used, stores the key in the plugin's recipient for the next file.
     pub(super) fn put_back(&self) {
         if let Head::Deadpan { prepared: Some(prepared), .. } = &self.head {
             recipient::put_back(prepared);
@@ -233,8 +234,8 @@ impl<'s, 'o> Draft<'s, 'o> {
 }
 
 impl Draft<'_, 'static> {
-    /// Returns the payload, and the inputs for the trailer of a signed file. A writer that is used longer than this
-    /// [`Draft`] needs these values.
+    /// Returns the payload, and the values from which the trailer of a signed file is made. A writer that lives longer
+    /// than this [`Draft`] needs the payload and these values.
     pub(super) fn into_ending(self, header: &[u8]) -> Result<(AnyPayload, Option<TrailerToWrite>), Error> {
         let Start { sealing: Sealing { signing, contents, recipients, entropy, .. }, head, payload, .. } = self.start;
         let ending = match (self.recorder, head) {

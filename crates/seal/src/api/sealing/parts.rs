@@ -198,7 +198,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Fills a segment whose data begin at position `at` of all data. The segment gets the rest of the data, and then
+    /// Fills a segment that begins at position `at` in the data. The segment contains the rest of the data, and then
     /// padding.
     fn pad(&self, at: u64, rest: &[u8], wanted: usize, padded: &mut Vec<u8>) {
         padded.clear();

@@ -14,7 +14,7 @@ use crate::format::segment;
 type SealCipher = WatchedCipher<OwnedCipher, Option<Arc<Recorder<'static>>>>;
 
 /// A writer that seals the bytes written to it. Call [`Sealer::finish`] at the end. Without a call of
-/// [`Sealer::finish`], the output is cut short, and readers refuse it.
+/// [`Sealer::finish`], the output is incomplete, and readers refuse the output.
 #[must_use = "without `finish` the output is cut short, and refused"]
 pub struct Sealer<W> {
     writer: segment::SegmentWriter<SealCipher, W>,
@@ -53,7 +53,7 @@ impl<W: Write> Sealer<W> {
         }
         let mut output = self.writer.finish()?;
         if let Some(TrailerToWrite { recorder, signing, key, claim }) = self.ending {
-            // The segment writer is dropped, so it no longer holds the recorder.
+            // The segment writer no longer exists, so no other owner of the recorder is left.
             let recorder = Arc::into_inner(recorder).ok_or_else(|| io::Error::other("the hashes are in use"))?;
             signing.finish(recorder, &key, claim, &mut output).map_err(Error::into_io)?;
             output.flush()?;

@@ -45,7 +45,8 @@ fn two_files_share_nothing_that_should_be_random() {
     let fields: Vec<_> = files.iter().map(|sealed| random_fields(sealed, &key)).collect();
     for (i, of_one) in fields.iter().enumerate() {
         for (which, (name, value)) in of_one.iter().enumerate() {
-            // The test compares the halves of a field, so that it also finds a field of which only a half is filled.
+            // The test compares the halves of a field, so that it also detects a field of which only one half is
+            // random.
             for half in [0..value.len() / 2, value.len() / 2..value.len()] {
                 let others = fields[..i].iter().map(|other| &other[which].1[half.clone()]);
                 assert!(value[half.clone()].iter().any(|byte| *byte != 0), "{name}: zeros");

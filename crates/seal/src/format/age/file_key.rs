@@ -47,7 +47,7 @@ impl AgeFileKey {
         Ok(hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), header))
     }
 
-    /// Returns whether a header's MAC is right. The comparison takes constant time.
+    /// The comparison takes constant time.
     pub(crate) fn verify(&self, header: &[u8], mac: &[u8; 32]) -> Result<bool, Error> {
         let expected = self.mac(header)?;
         Ok(Secret::copy_of(expected.as_ref()).same(mac))

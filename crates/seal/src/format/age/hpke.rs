@@ -53,7 +53,7 @@ pub(super) fn unwrap(key: &PrivateKey, stanza: &AgeStanza) -> Result<Tried, Erro
 }
 
 /// Returns the tag of a stanza for this key: a hash over the encapsulated secret and the P-256 half of the key. The
-/// P-256 half has the same form as in the recipient's text: if the key has no other half, the P-256 half is compressed.
+/// P-256 half has the same form as in the recipient's text: a P-256 key that is not part of a hybrid key is compressed.
 /// X-Wing has no tag.
 fn tag(name: &str, key: &PublicKey, enc: &[u8]) -> Result<Option<[u8; TAG]>, Error> {
     let short = match (key.kem(), key.as_bytes()) {

@@ -1,8 +1,8 @@
 //! The known types of stanzas, and the form that a stanza of each type must have.
 //!
 //! Each type has a fixed number of arguments and allowed lengths of the body. If a stanza of a known type has another
-//! form, the whole header is invalid, even if a key opens the header. No honest writer makes such a stanza. Unknown
-//! types are ignored.
+//! form, the whole header is invalid, even if a key opens the header. No correct program writes a stanza in another
+//! form. Unknown types are ignored.
 
 use super::AgeStanza;
 use super::file_key::SEALED;

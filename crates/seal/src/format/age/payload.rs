@@ -86,9 +86,9 @@ impl ChunkCipher {
         Chunks::under(key).map(Self)
     }
 
-    /// Seals `data` into `sealed`, which must be 16 bytes longer, for the tag. Only the last chunk may be shorter than
-    /// 64 KiB. A chunk may be empty only if it is the first and the last chunk. The same chunk number must not be
-    /// sealed twice with different data.
+    /// Seals `data` into `sealed`, which must be 16 bytes longer than `data`, for the tag. Only the last chunk may be
+    /// shorter than 64 KiB. A chunk may be empty only if it is the first and the last chunk. The same chunk number must
+    /// not be sealed twice with different data.
     ///
     /// # Errors
     /// If the lengths do not fit, or the system fails.
@@ -103,8 +103,8 @@ impl ChunkCipher {
         self.0.0.seal(&nonce(chunk, last), data, output, tag)
     }
 
-    /// Opens a chunk into `data`, which must be 16 bytes shorter, because it holds no tag. After a failure, `data`
-    /// contains no data of the chunk.
+    /// Opens a chunk into `data`, which must be 16 bytes shorter than `sealed`, because `data` holds no tag. After a
+    /// failure, `data` contains no data of the chunk.
     ///
     /// # Errors
     /// If the chunk was changed or belongs to another position, or if `last` does not match the chunk.

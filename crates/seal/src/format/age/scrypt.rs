@@ -75,7 +75,8 @@ pub(super) fn unwrap(passphrase: &Passphrase, stanza: &AgeStanza) -> Result<Opti
     Ok(None)
 }
 
-/// Returns the wrapping key. May leak: the length of the passphrase, and the information about it that scrypt leaks.
+/// Returns the wrapping key. May leak: the length of the passphrase, and the information about the passphrase that
+/// scrypt leaks.
 fn stretch(passphrase: &Passphrase, salt: &[u8], exponent: u32) -> Result<Secret, Error> {
     let mut key = Secret::zeroed(32);
     let n = 1_u64 << exponent;

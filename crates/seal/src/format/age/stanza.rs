@@ -9,7 +9,7 @@ use deadpan_base64::STANDARD_NO_PAD;
 /// The number of symbols in a full line of a body, and the number of bytes that these symbols encode.
 const COLUMNS: usize = 64;
 const LINE_BYTES: usize = COLUMNS / 4 * 3;
-/// The length of the longest stanza that is read, in bytes of text. The maximum length of a header is the same.
+/// The length of the longest stanza that is read, in bytes of text. The maximum length of a header has the same value.
 const LONGEST: u64 = 1 << 20;
 /// The beginning of a stanza.
 const ARROW: &[u8] = b"-> ";

@@ -6,9 +6,9 @@ use super::{AgeFileKey, AgeStanza, hpke, scrypt, ssh, x25519};
 use crate::{Error, Identity, Kem, Stanza};
 
 /// The maximum number of stanzas in a header that have the tag of a key but do not open with the key. The reader
-/// refuses headers with more such stanzas. A tag has four bytes, so a stanza for another key has the same tag only very
-/// rarely, unless somebody forged the tag. An attacker who knows a public key can write a thousand stanzas with its
-/// tag, and trying an RSA key on each of them takes milliseconds. age gives up after the first such stanza.
+/// refuses headers with more stanzas of this kind. A tag has four bytes, so a stanza for another key has the same tag
+/// only very rarely, unless somebody forged the tag. An attacker who knows a public key can write a thousand stanzas
+/// with its tag, and trying an RSA key on each of them takes milliseconds. age gives up after the first such stanza.
 const MOST_MISTAGGED: usize = 8;
 
 pub(super) enum Tried {

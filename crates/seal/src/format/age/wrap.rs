@@ -84,5 +84,5 @@ fn labels(mode: Mode) -> Vec<String> {
     if mode == Mode::Ecc { Vec::new() } else { vec![POST_QUANTUM.to_owned()] }
 }
 
-/// The error for recipients that age does not support. [`check`] has already refused such recipients.
+/// The error for recipients that age does not support. [`check`] has already refused recipients of these kinds.
 const NONE: Error = Error::Invalid("age has no such recipients");

@@ -51,7 +51,7 @@ impl FileKey {
 
     /// Derives the random bytes with which this file key is encapsulated to a public key. The random bytes are as
     /// secret as the file key, and they differ for each public key and each file. A holder of the file key can compute
-    /// a recipient's entry again. In this way, the holder can find the entry of a known public key.
+    /// a recipient's entry again. A holder of the file key can therefore find the entry of a known public key.
     pub(crate) fn encapsulation(&self, key: &PublicKey) -> Result<Secret, Error> {
         let info = [&b"deadpan v1 encapsulation"[..], &key.kem().id().to_be_bytes(), key.as_bytes()].concat();
         self.expand(&info, key.kem().random_len())
@@ -66,7 +66,7 @@ impl FileKey {
         Ok(hmac::sign(&self.mac_key()?, header))
     }
 
-    /// Returns whether a header's MAC is right. The comparison takes constant time.
+    /// The comparison takes constant time.
     pub(crate) fn verify(&self, header: &[u8], mac: &[u8; KEY]) -> Result<bool, Error> {
         let expected = self.mac(header)?;
         Ok(Secret::copy_of(expected.as_ref()).same(mac))

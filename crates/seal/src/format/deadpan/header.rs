@@ -31,17 +31,17 @@ pub(crate) fn length(bodies: impl Iterator<Item = usize>, metadata: usize) -> us
     FIXED + bodies.map(|body| 4 + body).sum::<usize>() + 4 + metadata + MAC
 }
 
-/// Returns the length of the header of a file whose payload is longer than a unit. `needed` is the length without
-/// slack. With the returned length, the first segment begins at a page boundary, and there are at least [`ROOM`] bytes
-/// of slack. If the header would become too long, it has less slack.
+/// Returns the length of the header of a file whose payload is longer than a unit. `needed` is the length without free
+/// bytes. With the returned length, the first segment begins at a page boundary, and there are at least [`ROOM`] free
+/// bytes (slack). If this length would exceed the maximum length of a header, there are fewer free bytes.
 pub(crate) fn with_room(needed: usize) -> usize {
     const LAST: usize = (LONGEST + floe::HEADER) / PAGE * PAGE - floe::HEADER;
     let aligned = (needed + ROOM + floe::HEADER).next_multiple_of(PAGE) - floe::HEADER;
     aligned.min(LAST).max(needed)
 }
 
-/// Returns the bytes of a header with this `length`, including the slack. A new header may replace a working header, so
-/// this function checks that [`Parsed::read`] accepts the new header.
+/// Returns the bytes of a header with this `length`, including the free bytes (slack). A new header may replace a
+/// working header, so this function checks that [`Parsed::read`] accepts the new header.
 pub(crate) fn build(key: &FileKey, entries: &[Entry], metadata: &[u8], length: usize) -> Result<Vec<u8>, Error> {
     let header = encode(key, entries, metadata, length)?;
     Parsed::read(&header[..]).map_err(|_| Error::System("a new header cannot be read back"))?;

@@ -95,7 +95,7 @@ impl End {
     }
 }
 
-/// Removes the padding from data that arrive in order. Does not return a mark (the byte 0x80) and the zeros after it
+/// Removes the padding from data that arrive in order. Holds back a mark (the byte 0x80) and the zeros after the mark
 /// until another byte follows.
 #[derive(Debug, Default)]
 pub(crate) struct Stripper {
@@ -104,12 +104,12 @@ pub(crate) struct Stripper {
     held: Option<u64>,
 }
 
-/// The bytes to return: first bytes that were not returned before, and then the beginning of the new bytes.
+/// The bytes to return: the bytes that were held back come first, and the beginning of the new bytes follows.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PassedOn {
-    /// If this field is set, the bytes begin with a mark and this number of zeros.
+    /// If this field is set, the returned bytes begin with a mark and this number of zeros.
     pub(crate) before: Option<u64>,
-    /// The number of bytes to return from the beginning of the new bytes, after the mark and the zeros.
+    /// The number of new bytes to return, counted from the beginning of the new bytes.
     pub(crate) length: usize,
 }
 
@@ -139,7 +139,7 @@ impl Stripper {
     }
 }
 
-/// Writes a mark and zeros that were not written before, but belong to the data.
+/// Writes a mark and zeros that were held back, but belong to the data.
 pub(crate) fn write_held(zeros: u64, output: &mut impl Write) -> io::Result<()> {
     output.write_all(&[MARK])?;
     io::copy(&mut io::repeat(0).take(zeros), output).map(drop)
@@ -210,7 +210,8 @@ mod tests {
             stripper.pass(bad);
             let mut end = End::default();
             end.see(0, bad);
-            // The padding is right only if the input ends with a mark and its length is a Padmé length.
+            // The padding is right only if the input ends with the mark (the byte 0x80) and its length is a Padmé
+            // length.
             let right = bad.ends_with(&[MARK]) && padme(bad.len() as u64) == Some(bad.len() as u64);
             assert_eq!(stripper.finish().is_ok(), right, "{}", bad.escape_ascii());
             assert_eq!(end.length(bad.len() as u64).is_ok(), right, "{}", bad.escape_ascii());

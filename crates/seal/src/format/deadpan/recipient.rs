@@ -221,7 +221,7 @@ impl Recipient {
     }
 
     /// Returns the lengths of the bodies of this recipient's entries. If the recipient has a plugin, the plugin must
-    /// already have wrapped its key.
+    /// already have wrapped a key.
     pub(crate) fn bodies(&self) -> Vec<usize> {
         match self {
             Self::Key(key) => vec![key::body(key.kem())],
@@ -301,7 +301,7 @@ pub(crate) fn check_beside(kept: &[Stanza], added: &[Recipient], mixed: bool) ->
 
 /// If `mixed` is not set, checks that the list does not contain classical recipients together with post-quantum or
 /// hybrid recipients. Whether a plugin's recipient has post-quantum protection is known only after the plugin has
-/// wrapped its key.
+/// wrapped a key.
 fn check_modes(kept: &[Stanza], added: &[Recipient], mixed: bool) -> Result<(), Error> {
     let of_plugin = |recipient: &Recipient| match recipient {
         Recipient::Plugin(plugin) => plugin.prepared.as_ref().map(|prepared| prepared.mode()),
@@ -330,7 +330,8 @@ fn check_modes(kept: &[Stanza], added: &[Recipient], mixed: bool) -> Result<(), 
     }
 }
 
-/// Checks that there is at most one threshold, and that the recipients keep either all of its shares or no share.
+/// Checks that there is at most one threshold, and that the new header has either all shares of a threshold or no
+/// share.
 fn check_groups(kept: &[Stanza], added: &[Recipient]) -> Result<(), Error> {
     let shares = kept.iter().filter_map(|it| if let Stanza::Share { of, .. } = it { Some(*of) } else { None });
     if shares.clone().next().is_some_and(|of| usize::from(of) != shares.clone().count()) {

@@ -12,21 +12,21 @@ use crate::primitive::entropy::Entropy;
 use crate::{Cost, Error, MaxCost, Passphrase, Recipient, Secret};
 
 pub(crate) const SALT: usize = 16;
-/// The maximum number of hashes for items of other sessions that a session keeps.
+/// The maximum number of hashes that a session stores for items of other sessions.
 const KEPT: usize = 16;
 
-/// A passphrase for many items. [`crate::Recipient::Passphrase`] hashes the passphrase for each item, which takes a
-/// tenth to a quarter of a second. A session hashes the passphrase once for all items that it seals. To open items with
-/// other salts, the session computes one more hash for each salt.
+/// A passphrase for many items. [`crate::Recipient::Passphrase`] hashes the passphrase for each item, and each hash
+/// takes a tenth to a quarter of a second. A session hashes the passphrase once for all items that it seals. To open
+/// items with other salts, the session computes one more hash for each salt.
 ///
 /// Everybody can see which items were sealed in the same session, because these items have the same salt. Each item has
 /// its own file key, which is sealed under its own wrapping key. A clone of a session is the same session.
 ///
 /// A session can be shared between threads. Threads that need the same hash wait for one computation. Threads that need
-/// different hashes do not wait for each other, and each computation takes the memory that the cost of its item
-/// requires. The session keeps the hash for its own salt as long as the session exists, and the latest 16 other hashes.
-/// An item with a higher cost than [`Session::with_max_cost`] allows is refused with [`Error::TooCostly`] before any
-/// hash is computed.
+/// different hashes do not wait for each other. Each computation takes the memory that the cost of the item requires.
+/// The session stores the hash for its own salt as long as the session exists, and the latest 16 other hashes. An item
+/// with a higher cost than [`Session::with_max_cost`] allows is refused with [`Error::TooCostly`] before any hash is
+/// computed.
 ///
 /// ```
 /// use deadpan_seal::{Cost, Passphrase, Session, open, seal};
@@ -61,8 +61,8 @@ struct SessionState {
 /// that other threads that need the same hash wait.
 type Cell = Mutex<Option<Secret>>;
 
-/// Hashes for items of other sessions, the latest first. If a cell is empty, its hash is being computed, or the
-/// computation failed.
+/// Hashes for items of other sessions, the latest first. An empty cell means that a thread is computing the hash, or
+/// that the computation failed.
 #[derive(Default)]
 struct Kept {
     cells: VecDeque<(HashQuestion, Arc<Cell>)>,
@@ -141,8 +141,8 @@ impl Session {
         forms
     }
 
-    /// Returns `length` bytes of the Argon2id hash of the passphrase in the given Unicode form. Computes the bytes only
-    /// if they are not cached.
+    /// Returns `length` bytes of the Argon2id hash of the passphrase in the given Unicode form. Computes the hash only
+    /// if it is not cached.
     pub(crate) fn stretch(&self, form: Form, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error> {
         let Cost { memory, passes, .. } = self.shared.cost;
         if !MaxCost::new(memory, passes).allows(cost) {

@@ -1,7 +1,8 @@
 //! The trailer of a signed file shows who sealed the file. docs/format-seal.md describes the bytes.
 //!
-//! Signers sign the plaintext, inside the encryption. So outsiders see neither signers nor hashes. A signature stays
-//! valid when the recipients change. The data are hashed in a tree, so that a part of a file can be verified alone.
+//! Signers sign the plaintext, inside the encryption. Outsiders therefore see neither signers nor hashes. A signature
+//! stays valid when the recipients change. The data are hashed in a tree, so that a part of a file can be verified
+//! alone.
 //!
 //! A [`Watched`] payload hashes each segment when the segment is sealed or opened, so every engine signs and verifies
 //! in the same way. If the whole file can be read at any position, the signatures are checked first. Each segment is

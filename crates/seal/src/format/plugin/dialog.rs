@@ -55,8 +55,8 @@ pub trait Dialog: Send + Sync {
     /// during this call.
     fn ask(&self, program: &str, question: &Question) -> Answer;
 
-    /// Is called after a plugin was started. The result is dropped when the plugin has ended. A program that is ended
-    /// by a signal should first stop the plugin with `process`.
+    /// The client calls this method after it has started a plugin. The client drops the result when the plugin has
+    /// ended. A program that is ended by a signal should first stop the plugin with `process`.
     fn started(&self, process: &Process) -> Box<dyn Any> {
         let _ = process;
         Box::new(())

@@ -35,7 +35,7 @@ pub enum Reason {
     WrongKey,
 
     // The caller.
-    /// The plugin allows only other recipients that have the same labels. The text lists the labels.
+    /// The plugin requires that all recipients of the file have the same labels. The text lists the labels.
     Labels(String),
     /// The folders of `PATH` contain no program of this plugin.
     Missing,
@@ -45,9 +45,9 @@ pub enum Reason {
     Start(io::Error),
     /// The program ended before its work was done.
     Ended(Option<ExitStatus>),
-    /// The plugin sent nothing, or read nothing, for this time, so it was stopped.
+    /// The plugin was stopped, because it sent nothing or read nothing for this time.
     Silent(Duration),
-    /// The plugin sent more than a client accepts, so it was stopped.
+    /// The plugin was stopped, because it sent more than a client accepts.
     Flood(&'static str),
     /// The plugin broke the protocol.
     Protocol(&'static str),

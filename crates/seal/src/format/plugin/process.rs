@@ -1,5 +1,5 @@
-//! The program of a plugin. This module starts the program without a shell. In any case, it stops the program and waits
-//! for its end.
+//! The program of a plugin. This module starts the program without a shell. The module always stops the program and
+//! waits for its end, even after an error.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -60,8 +60,8 @@ impl Process {
     }
 }
 
-/// Starts the plugin with this state machine, and calls `talk` to communicate with the plugin. When this function
-/// returns, the program has ended in any case.
+/// Starts the plugin with this state machine, and calls `talk` to communicate with the plugin. The program has ended
+/// when this function returns, even after an error.
 pub(super) fn run<T>(
     name: &PluginName,
     client: &Client,
@@ -141,8 +141,8 @@ impl Pipes<'_> {
         Ok(())
     }
 
-    /// Waits until the given direction is ready or the time is over. While it waits, this function reads standard
-    /// error.
+    /// Waits until the output can be read (`reading`) or the input can be written, or until the time is over.
+    /// Meanwhile, this function reads the plugin's standard error.
     fn wait(&mut self, reading: bool, until: Instant) -> Result<(), Reason> {
         loop {
             let now = Instant::now();

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The maximum number of characters of a type that are kept.
+/// The maximum number of characters of a type; a longer type is cut.
 const LONGEST: usize = 40;
 
 /// The type of a stanza that a plugin made, such as `piv-p256`. A longer type is cut after 40 characters.

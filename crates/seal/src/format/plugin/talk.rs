@@ -111,7 +111,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Answers a command that has the same meaning when the plugin wraps and when it unwraps. For any other command,
+    /// Answers a command that has the same meaning in both phases, wrapping and unwrapping. For any other command,
     /// answers that the command is not supported.
     pub(super) fn answer(&mut self, stanza: &AgeStanza) -> Result<(), Reason> {
         let said = text::lines(&stanza.body);

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-/// The maximum number of characters that are kept of a text.
+/// The maximum number of characters of a text; a longer text is cut.
 const LONGEST: usize = 2048;
 
 /// Characters that are invisible, or that move or change the characters around them.

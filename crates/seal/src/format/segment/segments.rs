@@ -35,7 +35,7 @@ impl Segments {
         if count > MOST {
             return Err(Error::Limit("more segments than there can be"));
         }
-        // If the last segment is shorter than the overhead, the payload was cut.
+        // If the last segment is shorter than the overhead, the payload was cut short.
         let data = sealed.checked_sub(count * overhead).filter(|_| count > 0 && (sealed - 1) % segment + 1 >= overhead);
         Ok(Self { segment, overhead, count, data: data.ok_or(Error::Truncated)? })
     }

@@ -22,7 +22,7 @@ const DAMAGED: &str = "the OpenSSH key file is damaged";
 /// uses 16 or 24 rounds by default. In a fuzzing build, the limit is one round, because the fuzzer has to try many
 /// files.
 const MAX_ROUNDS: u32 = if cfg!(fuzzing) { 1 } else { 1024 };
-/// The longest salt that the reader accepts. OpenSSH writes 16 bytes.
+/// OpenSSH writes 16 bytes.
 const MAX_SALT: usize = 64;
 const MAX_PRIVATE: usize = 1 << 16;
 

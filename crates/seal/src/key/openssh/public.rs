@@ -60,7 +60,7 @@ impl SshKind {
         }
     }
 
-    /// Also accepts another name of the composite algorithm, the name in OpenSSH 10.4 and 10.5.
+    /// Also accepts the name of the composite algorithm in OpenSSH 10.4 and 10.5.
     pub(super) fn from_name(name: &str) -> Result<Self, Trouble> {
         if name == "ssh-mldsa44-ed25519@openssh.com" {
             return Ok(Self::MlDsa44Ed25519);

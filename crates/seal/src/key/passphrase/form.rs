@@ -34,8 +34,8 @@ impl Passphrase {
         }
     }
 
-    /// Returns the forms that a reader tries: as typed, NFC, NFD. If two of these forms are equal, returns only one of
-    /// them (NFC or NFD, not the typed form), so that a session finds the hash that it computed for sealing.
+    /// Returns the forms that a reader tries: as typed, NFC, NFD. If two forms are equal, returns them only once, as
+    /// NFC or NFD and not as the typed form, so that a session finds the hash that it computed for sealing.
     pub(crate) fn forms(&self) -> Vec<Form> {
         if self.text_beyond_ascii().is_none() {
             return vec![Form::Composed];

@@ -3,7 +3,7 @@
 //! An agent holds private keys, or talks to hardware that holds private keys, and signs without revealing the keys. The
 //! caller passes the path of the socket. By convention, the environment variable `SSH_AUTH_SOCK` contains the path of
 //! the socket. Each request opens a new connection, and one deadline applies to the whole request. This module verifies
-//! each signature before it returns the signature, so it detects wrong signatures of a faulty agent at once.
+//! each signature before it returns the signature, so that wrong signatures from a faulty agent are detected at once.
 //!
 //! ```no_run
 //! use deadpan_seal::sign::{Agent, Signer};
@@ -92,7 +92,7 @@ impl Agent {
         Ok(keys)
     }
 
-    /// The answer must have the message number `wanted`.
+    /// Sends a request. The answer must have the message number `wanted`.
     fn ask(&self, request: u8, contents: &[u8], wanted: u8) -> Result<Vec<u8>, AgentError> {
         let mut socket = Socket::connect(&self.path, self.timeout)?;
         socket.send(request, contents)?;

@@ -85,8 +85,8 @@ impl Allowed {
     }
 
     /// Returns the people to whom a key belongs, for signatures in the given namespace at the given time. The time is
-    /// in seconds since 1970. The people are patterns in the form and order of the file, and may contain wildcards.
-    /// Negated patterns are omitted.
+    /// in seconds since 1970. The result contains the patterns of the file in the file's order; a pattern may contain
+    /// wildcards. Negated patterns are omitted.
     #[must_use]
     pub fn principals(&self, key: &VerifyingKey, namespace: &str, time: i64) -> Vec<&str> {
         let mut people = Vec::new();

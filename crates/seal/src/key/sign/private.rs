@@ -33,7 +33,7 @@ enum SigningKnown {
     Expanded(Secret),
 }
 
-/// Values that are computed from the key once, and then used for every signature.
+/// Values that are computed once from the key, and then used for every signature.
 enum Engine {
     Curve(ed25519::Ed25519Key),
     Lattice(ml_dsa::MlDsaKey),

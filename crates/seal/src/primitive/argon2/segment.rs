@@ -10,8 +10,8 @@ pub(super) struct Slice<'a> {
     shape: MatrixShape,
     pass: usize,
     number: usize,
-    /// The blocks of each other slice. The slice that the threads are filling has an empty entry here, because each
-    /// lane reads only its own segment of that slice.
+    /// The blocks of each other slice. The entry of the slice that the threads are filling is empty, because each lane
+    /// reads only its own segment of that slice.
     others: [&'a [Block]; SLICES],
 }
 
@@ -140,7 +140,7 @@ impl<'a> Slice<'a> {
         let x = (random & 0xffff_ffff).pow(2) >> 32;
         let from_end = (area as u64 * x) >> 32;
         let position = area - 1 - from_end as usize;
-        // Positions are counted from the oldest slice. Three comparisons take less time than a division.
+        // Positions are counted from the oldest slice. Three comparisons find the slice in less time than a division.
         let behind: usize = (1..SLICES).map(|slice| usize::from(position >= slice * length)).sum();
         let oldest = if self.pass == 0 { 0 } else { self.number + 1 };
         let slice = (oldest + behind) % SLICES;

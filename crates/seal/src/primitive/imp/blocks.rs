@@ -28,8 +28,8 @@ impl Wipe for Block {
     }
 }
 
-/// Blocks that are zero at first. On drop, the memory of the blocks returns to the system, and the system clears it
-/// before any other process sees it.
+/// Blocks that are zero at first. When the value is dropped, the system takes the memory back, and clears the memory
+/// before another process sees it.
 pub(crate) struct Blocks(MmapMut);
 
 impl Blocks {

@@ -1,6 +1,6 @@
 //! Argon2's compression function G (RFC 9106, section 3.5). Argon2 spends nearly all of its time in this function.
 //!
-//! The portable code follows the RFC word by word. The portable code is the reference for the other back ends. On a CPU
+//! The portable code follows each step of the RFC. The portable code is the reference for the other back ends. On a CPU
 //! with AVX2, the portable code runs in a version that is compiled for AVX2. The code for AVX-512 is written by hand:
 //! AVX-512 can rotate 64-bit words, and its registers hold a whole block.
 

@@ -1,8 +1,9 @@
-//! Memory for secrets. As far as the system allows it, the memory is locked against swapping, and is excluded from core
+//! Memory for secrets. As far as the system allows, the memory is locked against swapping, and is excluded from core
 //! dumps.
 //!
-//! The system locks whole pages, but secrets are short. So several secrets share a page, and each secret has a slot in
-//! the page. A locked page is kept for later secrets, because mapping, locking and unmapping a page takes microseconds.
+//! The system locks whole pages, but secrets are short. Several secrets therefore share a page, and each secret has a
+//! slot in the page. A locked page is kept for later secrets, because mapping, locking and unmapping a page takes
+//! microseconds.
 
 use std::ptr::NonNull;
 use std::slice;
@@ -49,9 +50,9 @@ unsafe impl Send for Slots {}
 static SLOTS: [Mutex<Slots>; SIZES.len()] =
     [const { Mutex::new(Slots { pages: Vec::new(), free: Vec::new() }) }; SIZES.len()];
 
-/// Maps memory. If the system allows it, locks the memory and excludes it from core dumps. On many machines, the limit
-/// on locked memory is low. If the limit is reached, the memory is not locked, because memory that may be swapped out
-/// is better than an error.
+/// Maps memory. If the system allows locking, locks the memory and excludes the memory from core dumps. On many
+/// machines, the limit on locked memory is low. If the limit is reached, the memory is not locked, because memory that
+/// may be swapped out is better than an error.
 pub(super) fn map(length: usize) -> MmapMut {
     let memory = MmapMut::map_anon(length).expect("the system gives a page of memory");
     #[cfg(unix)]

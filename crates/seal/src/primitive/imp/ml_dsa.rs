@@ -105,8 +105,8 @@ impl MlDsaKey {
     /// leak: the lengths, and how often the algorithm restarted, which reveals nothing about the key.
     ///
     /// AWS-LC hedges each signature with bytes from its own random generator, and has no public function that signs
-    /// without this generator. Once in each process, the generator collects jitter, which takes about 55 milliseconds.
-    /// It collects no jitter if AWS-LC was built with `AWS_LC_SYS_NO_JITTER_ENTROPY=1`.
+    /// without this generator. Once in each process, the generator collects jitter for about 55 milliseconds. The
+    /// generator collects no jitter if AWS-LC was built with `AWS_LC_SYS_NO_JITTER_ENTROPY=1`.
     pub(crate) fn sign(&self, message: &[u8], context: &[u8], signature: &mut [u8]) -> Result<(), Error> {
         let session = session(&self.pair, context, Direction::Sign)?;
         let mut length = signature.len();

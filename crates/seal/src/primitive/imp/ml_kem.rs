@@ -71,9 +71,9 @@ unsafe impl Sync for MlKemKey {}
 impl MlKemKey {
     /// Computes the key from a seed (d, then z). May leak: nothing.
     ///
-    /// AWS-LC's function for keys from seeds is experimental, and some of the Rust bindings lack this function. So this
-    /// function writes the seed in PKCS#8 form (RFC 9935) and lets AWS-LC read the PKCS#8 form; the resulting key is
-    /// the same.
+    /// AWS-LC's function for keys from seeds is experimental, and some of the Rust bindings lack this function. This
+    /// function therefore writes the seed in PKCS#8 form (RFC 9935) and lets AWS-LC read the PKCS#8 form; the resulting
+    /// key is the same.
     pub(crate) fn from_seed(set: MlKemSet, seed: &[u8; 64]) -> Result<Self, Error> {
         // SEQUENCE { 0, SEQUENCE { 2.16.840.1.101.3.4.4.x }, OCTET STRING { [0] seed } }
         const HEAD: [u8; 22] =
@@ -166,7 +166,7 @@ pub(crate) fn is_public(set: MlKemSet, bytes: &[u8]) -> Result<bool, Error> {
 /// and the shared secret has 32 bytes. May leak: nothing.
 ///
 /// The function does not use AWS-LC's own random generator. In a normal build, this generator collects jitter before it
-/// returns its first byte, which takes a hundred times as long as sealing a small file.
+/// returns its first byte, and the collection takes a hundred times as long as sealing a small file.
 pub(crate) fn encapsulate(
     set: MlKemSet,
     public: &[u8],

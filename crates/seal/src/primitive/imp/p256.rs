@@ -64,7 +64,7 @@ impl Scalar {
     pub(crate) fn multiply(&self, other: &[u8; POINT], out: &mut [u8; 32]) -> Result<bool, Error> {
         let Some(other) = parse(other)? else { return Ok(false) };
         // SAFETY: `out` is passed with its length, and the point and the key are valid. Without a key derivation
-        // function, AWS-LC writes the x coordinate itself, not a hash of it.
+        // function, AWS-LC writes the x coordinate and not a hash of the x coordinate.
         let written =
             unsafe { ffi::ECDH_compute_key(out.as_mut_ptr().cast(), out.len(), other.get(), self.0.get(), None) };
         if written == 32 { Ok(true) } else { Err(Error::System("P-256 failed")) }
@@ -92,7 +92,7 @@ pub(crate) fn decompress(bytes: &[u8; COMPRESSED]) -> Result<Option<[u8; POINT]>
     let (parsed, mut out) = (point()?, [0; POINT]);
     let form = ffi::point_conversion_form_t::POINT_CONVERSION_UNCOMPRESSED;
     // SAFETY: the group and the point are valid, and the bytes are passed with their length. AWS-LC refuses an x that
-    // is out of range, or to which no point on the curve belongs.
+    // is out of range, or that is not the x coordinate of a point on the curve.
     let done =
         unsafe { ffi::EC_POINT_oct2point(ffi::EC_group_p256(), parsed.get(), bytes.as_ptr(), bytes.len(), null_mut()) };
     if done != 1 {

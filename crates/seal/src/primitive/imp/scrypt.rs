@@ -1,7 +1,7 @@
 //! scrypt (RFC 7914); `aws-lc-rs` does not offer this function.
 
-/// Returns `false` if the parameters are not allowed, or if they need more memory than `memory` allows or the system
-/// has.
+/// Returns `false` if the parameters are not allowed, or if scrypt would need more memory than `memory` or than the
+/// system has.
 ///
 /// May leak: all lengths and parameters. May also leak information about the passphrase to programs that share the
 /// processor's caches: by design, scrypt reads memory at addresses that depend on the passphrase.

@@ -51,7 +51,7 @@ impl<'a> Spare<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// Clears the piece. Returns the bytes of the piece, and all these bytes are zero.
+    /// Clears the piece. Clears the piece by writing zeros, and returns the bytes of the piece.
     pub(crate) fn clear(self) -> &'a mut [u8] {
         self.memory.fill(MaybeUninit::new(0));
         self.cleared.fetch_add(self.memory.len(), Ordering::Relaxed);

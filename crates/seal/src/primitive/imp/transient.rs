@@ -1,5 +1,5 @@
 //! A page for state that must not exist in two processes. The page is locked like the memory of secrets. If the system
-//! supports it, the child of a fork gets an empty page.
+//! supports this feature, the child of a fork gets an empty page.
 
 use memmap2::MmapMut;
 

@@ -22,7 +22,7 @@ impl Curve {
         }
     }
 
-    /// Returns the number of bytes that [`DhScalar::sample`] needs so that it fails with a probability below 2^-96.
+    /// Returns the number of bytes that [`DhScalar::sample`] needs for a probability of failure below 2^-96.
     pub(super) const fn sample_len(self) -> usize {
         match self {
             Self::P256 => 4 * 32,

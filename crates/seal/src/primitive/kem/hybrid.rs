@@ -47,8 +47,8 @@ pub(super) fn encapsulate(
 /// Decapsulates: `Decaps` of the draft. `enc` must have the right length. Returns `None` if the point in `enc` is not
 /// valid. May leak: whether the result is `None`.
 ///
-/// As in RFC 9180's DHKEM, a point of small order is not valid. A point that is not in canonical form is not valid
-/// either. Correct writers never send points of small order, or points that are not in canonical form.
+/// As in RFC 9180's DHKEM, a point of small order is not valid. A point whose encoding is not canonical is also not
+/// valid. Correct writers never send points of small order, or points that are not in canonical form.
 pub(super) fn decapsulate(
     label: &[u8],
     key: &MlKemKey,

@@ -31,7 +31,7 @@ enum Known {
     Expanded(Secret),
 }
 
-/// Values that are computed from the key once, and then used for every opening.
+/// Values that are computed from the key once, and then used each time the key opens data.
 enum KemOpener {
     Dh(dh::DhScalar),
     Ml(ml_kem::MlKemKey),
@@ -133,9 +133,9 @@ impl PrivateKey {
         }
     }
 
-    /// Returns whether two private keys are the same key, and both have a seed or both have none. So a key with its
-    /// seed differs from the same key without its seed. May leak: the kinds of the keys and of their material, and the
-    /// result.
+    /// Returns whether two private keys are the same key in the same form, with a seed or without a seed. So a key with
+    /// its seed differs from the same key without its seed. May leak: the kinds of the keys and of their material, and
+    /// the result.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         self.kem() == other.kem()

@@ -41,7 +41,7 @@ impl PublicKey {
         if valid { Ok(Self::checked(kem, bytes.to_vec())) } else { Err(Error::InvalidKey(InvalidKey::Public)) }
     }
 
-    /// Returns the public key for bytes that this crate computed, without a check.
+    /// Makes a public key from bytes that this crate computed, and does not check the bytes.
     pub(super) fn checked(kem: Kem, bytes: Vec<u8>) -> Self {
         debug_assert_eq!(bytes.len(), kem.public_len());
         Self { kem, bytes }

@@ -45,11 +45,12 @@ pub(crate) fn encapsulate_x25519(key: &PublicKey, scalar: &[u8]) -> (Vec<u8>, Se
     dh::encapsulate(Kem::X25519, dh::Curve::X25519, key.as_bytes(), &scalar).unwrap()
 }
 
-/// Encapsulates with given random bytes, as in the published vectors. DHKEM's vectors need one more step to derive the
-/// scalar.
+/// Encapsulates a secret to a key with the random bytes of a published vector. DHKEM's vectors need one more step to
+/// derive the scalar.
 pub(crate) fn encapsulate_with(key: &PublicKey, random: &[u8]) -> Result<(Vec<u8>, Secret), Error> {
     let KemParts::Dh(curve) = key.kem().parts() else {
-        // The vectors contain only the candidates for the scalar that are needed, so zeros are appended.
+        // The vectors contain only the necessary candidates for the scalar, so the code appends zeros for the missing
+        // candidates.
         let mut random = random.to_vec();
         random.resize(key.kem().random_len(), 0);
         return key.encapsulate_from(&random);

@@ -35,8 +35,8 @@ pub struct Generator {
     process: u32,
     /// The number of bytes until the next seed.
     left: u64,
-    /// The time of the last seed. The time is `None` on a system without a clock. On a system without a clock, only the
-    /// number of bytes determines when a new seed is due.
+    /// The time of the last seed. On a system without a clock, the time of the last seed is `None`. On a system without
+    /// a clock, only the number of bytes determines when a new seed is due.
     seeded: Option<Instant>,
     seeds: u64,
 }

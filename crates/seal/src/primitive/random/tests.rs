@@ -16,8 +16,8 @@ fn take(generator: &mut Generator, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Tests that no piece of eight bytes occurs twice. With real seeds, the probability that two of a million pieces are
-/// equal is 2^-25. This test uses fixed seeds.
+/// Tests that no sequence of eight bytes occurs twice. With real seeds, the probability that two of a million sequences
+/// are equal is 2^-25. This test uses fixed seeds.
 #[test]
 fn nothing_comes_twice_however_requests_are_cut() {
     let mut seen = HashSet::new();
@@ -87,7 +87,8 @@ fn a_seed_is_taken_when_it_is_due() {
     assert_ne!(take(&mut with, 32), take(&mut without, 32), "a seed changes what comes");
 }
 
-/// The new key depends on the old key. So an attacker who knows one seed still needs the earlier seeds.
+/// The new key depends on the old key. So an attacker who knows one seed also needs the earlier seeds to compute the
+/// output.
 #[test]
 fn a_known_seed_does_not_make_the_state_known() {
     let (mut one, mut other) = (fixed(1), fixed(1));
@@ -107,8 +108,8 @@ fn a_child_does_not_repeat_its_parent() {
     let children = [in_child(|| answer(&mut generator)), in_child(|| answer(&mut generator))];
     let parent = answer(&mut generator);
     assert!(children[0] != parent && children[1] != parent && children[0] != children[1]);
-    // The seed source in this test gives the same bytes to every process. So the outputs differ only because the child
-    // finds an empty page and takes a second seed.
+    // The seed source in this test gives the same bytes to every process. So the outputs of both processes differ only
+    // because the child finds an empty page and takes a second seed.
     let mut generator = fixed(1);
     assert_eq!(
         in_child(|| {

@@ -18,7 +18,7 @@ fn unlock<'a>(sealed: &'a [u8], identities: &[Identity]) -> Result<(Opened, &'a 
 /// The data that were returned when a file was opened, and then the error, if any.
 type Opening = (Vec<u8>, Option<Error>);
 
-/// A way to open a file. The function gets the opened header, the whole file and its payload.
+/// A way to open a file. The function gets the opened header, the whole file, and the payload of the file.
 type Way = fn(&Opened, &[u8], &[u8]) -> Opening;
 
 /// The ways to open a file.

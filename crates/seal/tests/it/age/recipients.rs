@@ -1,4 +1,4 @@
-//! Seals and opens files for every kind of recipient, with every method.
+//! Tests all methods of sealing and opening with every kind of recipient.
 
 use std::io::{Read, Seek, SeekFrom, Write};
 

@@ -45,7 +45,7 @@ impl Vector {
         self.all("identity").map(key).chain(self.all("passphrase").map(passphrase)).collect()
     }
 
-    /// Removes the armor of the file. Returns the file, or the error in the armor.
+    /// Removes the armor of the file. Returns the file without armor, or the error in the armor.
     fn unarmored(&self) -> Result<Vec<u8>, Error> {
         if self.all("armored").next() != Some("yes") {
             return Ok(self.file.clone());
@@ -57,8 +57,8 @@ impl Vector {
     }
 }
 
-/// Opens a vector in one of the [`WAYS`]. Returns the outcome in the words of the vectors, the opened data, and the
-/// text of the error.
+/// Opens the file of a test vector with one of the [`WAYS`]. Returns the outcome with the name that the test vectors
+/// use, the opened data, and the text of the error.
 fn outcome(vector: &Vector, way: usize) -> (&'static str, Vec<u8>, String) {
     let named = |error: &Error| match error {
         Error::HeaderForged => "HMAC failure",

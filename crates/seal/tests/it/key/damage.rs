@@ -1,5 +1,5 @@
-//! Tests keys with one changed byte, truncated keys and extended keys. The reader must refuse each text or return
-//! another key, and must not panic.
+//! Tests keys with one changed byte, truncated keys and extended keys. The reader must return an error or another key
+//! for each text, and must not panic.
 
 use super::*;
 

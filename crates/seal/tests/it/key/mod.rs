@@ -47,7 +47,7 @@ fn read_protected(text: &[u8]) -> key::ProtectedKey {
     }
 }
 
-/// Returns the material of a key, and whether it is a seed.
+/// Returns the bytes that a key is stored as, and whether these bytes are a seed.
 fn material(key: &PrivateKey) -> (bool, Vec<u8>) {
     match key.material() {
         Material::Seed(seed) => (true, seed.to_vec()),

@@ -96,7 +96,7 @@ fn other_kinds_of_openssl_keys_are_refused_by_name() {
         let Some(text) = openssl(&format!("genpkey {kind}"), b"") else { return };
         let error = key::read(&text).expect_err(kind).to_string();
         assert!(error.contains(words), "{error}");
-        // A protected key gives the same error, because the key is valid but cannot be used for sealing.
+        // A signing key gives the same error if it is protected, because it is valid but cannot be used for sealing.
         let Some(text) = openssl("pkcs8 -topk8 -passout pass:Geheim", &text) else { return };
         let error = read_protected(&text).unlock(&Passphrase::new(b"Geheim")).expect_err(kind).to_string();
         assert!(error.contains(words), "{error}");

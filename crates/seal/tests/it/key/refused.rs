@@ -9,8 +9,8 @@ use deadpan_seal::Fault;
 fn assert_refused(text: impl AsRef<[u8]>, words: &[&str]) {
     let start = Instant::now();
     let error = key::read(text.as_ref()).expect_err("refused");
-    // The limit of one minute only detects work that grows with a number in the key. A shorter limit is not possible,
-    // because other programs can delay a test for seconds.
+    // The limit of one minute only detects work that grows with a number that the key contains. A shorter limit is not
+    // possible, because other programs can delay a test for seconds.
     assert!(start.elapsed() < Duration::from_secs(60), "{error}");
     assert_eq!(error.fault(), Fault::Data, "{error}");
     let message = error.to_string();

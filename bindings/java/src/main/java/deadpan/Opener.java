@@ -365,7 +365,7 @@ public final class Opener {
     /**
      * Returns a stream that opens sealed data while the program reads them. All data that the
      * stream returns are authentic, and they are complete when the end is reached. Data that are
-     * cut short or changed cause an exception instead of an end.
+     * cut short or changed cause an exception instead of a normal end of the stream.
      *
      * <p>Each stream has its own thread, which works until the stream is closed, at its end, or no
      * longer referenced. This method waits until the first piece of the data is decrypted. Closing

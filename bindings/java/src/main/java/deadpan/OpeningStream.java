@@ -24,8 +24,8 @@ final class OpeningStream extends InputStream {
     private OpeningStream(InputStream sealed, Exchange exchange, Thread worker) {
         this.sealed = sealed;
         this.exchange = exchange;
-        // Neither the exchange nor the thread refers to this stream. So the garbage collector can
-        // free the stream when nothing else refers to it.
+        // Neither `exchange` nor `worker` refers to this stream. So the garbage collector can free
+        // the stream when nothing else refers to it.
         this.cleanable =
                 Handle.CLEANER.register(
                         this,

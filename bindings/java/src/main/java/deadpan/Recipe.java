@@ -5,8 +5,8 @@ import java.lang.ref.Reference;
 import java.util.List;
 
 /**
- * The library's list of recipients, with options. Each recipient keeps a list that contains only
- * itself.
+ * The library's list of recipients, with options. Each recipient has its own list, which contains
+ * only this recipient.
  */
 final class Recipe extends HandleList {
     private static final MethodHandle NEW =

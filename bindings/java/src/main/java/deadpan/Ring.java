@@ -5,8 +5,8 @@ import java.lang.ref.Reference;
 import java.util.List;
 
 /**
- * The library's list of identities. Each identity keeps a list of only itself, which a call with
- * one identity can use.
+ * The library's list of identities. Each identity has its own list, which contains only this
+ * identity and is used for calls with one identity.
  */
 final class Ring extends HandleList {
     private static final MethodHandle NEW =

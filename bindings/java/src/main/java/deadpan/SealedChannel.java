@@ -15,8 +15,8 @@ import java.nio.file.Path;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The data of a sealed file, which can be read from any position. Only those parts of the file are
- * decrypted that are read.
+ * The data of a sealed file, which can be read from any position. The channel decrypts only those
+ * parts of the file that are read.
  *
  * <p>Several threads may read, but only one thread reads at a time. As with files, an interrupt
  * closes the channel.

@@ -227,8 +227,8 @@ public final class SealingStream extends OutputStream implements WritableByteCha
         try {
             isLate |= isFinished && data.byteSize() > 0;
             check();
-            // After any exception, the stream is treated as failed, because bytes would be missing
-            // before the bytes that are written later.
+            // After any exception, the stream refuses further data, because the bytes of the failed
+            // call would be missing in the middle.
             isFailed = true;
             take(data);
             isFailed = false;
@@ -305,7 +305,8 @@ public final class SealingStream extends OutputStream implements WritableByteCha
             call(body);
             isDone = true;
         } finally {
-            // After a failed write, there would be a gap before later bytes.
+            // After a failed write, the stream refuses further data, because the bytes of the
+            // failed write would be missing in the middle.
             isFailed |= !isDone;
         }
     }

@@ -6,15 +6,15 @@
 
 use super::{Told, Way};
 
-/// Returns the shell command that lets a worker run an operation once.
+/// Returns the shell command that makes a worker run an operation once.
 macro_rules! told {
     ($language:literal, $operation:literal) => {
         Told(concat!("echo '", $operation, " {bytes} 1' | \"$DEADPAN_WORKERS/", $language, "\" > '{result}'"))
     };
 }
 
-/// Returns a `Way` with operations that a worker program runs. The first word of the name is the name of a program that
-/// must be installed.
+/// Makes a `Way` (a program to measure) whose operations run in a worker program. The first word of `$name` is the name
+/// of a program that must be installed.
 macro_rules! way {
     ($name:literal, $language:literal, $seal:literal, $open:literal) => {
         Way::peer($name, [told!($language, $seal), told!($language, $open)]).setup(concat!(

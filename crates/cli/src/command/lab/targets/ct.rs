@@ -1,5 +1,5 @@
 //! The targets for constant-time operations. Claim: the time depends on the length of a slice, but neither on the
-//! operands nor on the choice.
+//! operands nor on the secret choice.
 
 mod number;
 
@@ -211,7 +211,7 @@ fn with_couples(target: Target, bytes: usize, couples: impl IntoIterator<Item = 
     })
 }
 
-/// Adds a class for each value of the choice, with random operands. The choice is the last byte of the input.
+/// Adds a class for each value of the choice (0 or 1), with random operands.
 fn with_choices(target: Target) -> Target {
     [("no", 0), ("yes", 1)].into_iter().fold(target, |target, (name, choice)| {
         target.class(name, move |random, input| {

@@ -1,5 +1,5 @@
-//! Functions of AWS-LC whose time is known not to depend on secrets. The selftest of the lab counts the false alarms
-//! for these functions, because each call takes far longer than a comparison of bytes.
+//! Functions of AWS-LC whose time is known not to depend on secrets. The lab uses these functions to count its false
+//! alarms, because each call takes far longer than a comparison of bytes.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::agreement::{PrivateKey, UnparsedPublicKey, X25519, agree};

@@ -7,7 +7,7 @@
 //! | `pad.unpad` | the data, and which byte of a padding is wrong | the padding's length, and whether it is valid |
 //!
 //! `pad.unpad` may take different times for different lengths of the padding and for an invalid padding. The lab
-//! compares different lengths and invalid paddings nevertheless, because their times are in fact the same.
+//! nevertheless compares different lengths and invalid paddings, because their times are in fact equal.
 //!
 //! Without AVX-512, `pad.pad` and `pad.pad_last_block` read at addresses inside the last block. These addresses depend
 //! on the number of added bytes, as the documentation of `deadpan_pad` describes. On processors without AVX-512, the
@@ -109,8 +109,8 @@ fn count_name(count: usize) -> String {
     format!("{count} byte{}", if count == 1 { "" } else { "s" })
 }
 
-/// Adds one class for each number of padding bytes from 1 to 16. The data contain no zeros, so that every scheme
-/// accepts them. If the number of added bytes is `public`, traces are compared only for equal numbers.
+/// Adds one class for each number of padding bytes from 1 to 16. Not every scheme accepts zeros at the end of the data,
+/// so the data contain no zeros. If the number of added bytes is `public`, traces are compared only for equal numbers.
 fn with_counts(target: Target, public: bool) -> Target {
     let fill = |count: usize| {
         move |random: &mut Random, input: &mut [u8]| {
@@ -125,8 +125,8 @@ fn with_counts(target: Target, public: bool) -> Target {
 }
 
 /// Adds classes of blocks with 1 to 16 bytes of padding. The lab compares each class with the class for one byte of
-/// padding. If the scheme can detect a wrong padding, the lab compares blocks that have a broken padding with valid
-/// blocks that have the same padding length. `outcome` is the public result for a broken padding.
+/// padding. If the scheme can detect a wrong padding, the lab also compares blocks with a broken padding and valid
+/// blocks with a padding of the same length. `outcome` is the public result for a broken padding.
 fn with_paddings(target: Target, scheme: Scheme, outcome: &str) -> Target {
     let whole = |count: usize| move |random: &mut Random, input: &mut [u8]| fill_padded(scheme, count, random, input);
     let broken = |count: usize| {
@@ -159,7 +159,7 @@ fn fill_padded(scheme: Scheme, count: usize, random: &mut Random, input: &mut [u
     padding(scheme).pad_in_place_with(input, PADDED - count, &mut noise).expect("data that do not end in zero");
 }
 
-/// Breaks the padding `added` by changing one byte; before this, the padding is valid in `scheme`.
+/// Changes one byte of `added`, a valid padding in `scheme`, so that the padding is no longer valid.
 fn damage(scheme: Scheme, random: &mut Random, added: &mut [u8]) {
     let last = added.len() - 1;
     match scheme {

@@ -16,7 +16,7 @@
 //! | `seal.share.combine` | the shares | their indices, their lengths, their number |
 //! | `seal.message` | the file key and the data | their length |
 //!
-//! In this table, `seal.pem.private` and all later targets take microseconds. The lab traces all classes of these
+//! In this table, `seal.pem.private` and all later targets take microseconds. The lab traces all classes of these slow
 //! targets, but times only one pair of classes. Computing bounds for many pairs of slow calls takes too long.
 //! `seal.message` is only traced.
 //!

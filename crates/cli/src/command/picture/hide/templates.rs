@@ -36,10 +36,10 @@ use plan::{TemplateTask, plan, uses};
 /// a change has the same effect as replacing the low bits. RS analysis and sample pair analysis estimate the share of
 /// replaced low bits. For covers without data, the estimates of RS and sample pair analysis differ by about this share.
 const CLIPPED: f64 = 0.05;
-/// The program warns if the share of smooth samples at the upper edge is above this value. A larger share of smooth
-/// samples occurs if the noise of the camera is less than one unit of the sample values. In a cover with more smooth
-/// samples, storing the seed and the sealed labels increases the differences between neighboring samples by more than a
-/// fifth. The rows of a photograph differ from each other by less than a fifth.
+/// The program warns if the share of smooth samples near the top of a cover is above this value. A larger share of
+/// smooth samples occurs if the noise of the camera is less than one unit of the sample values. In a cover with more
+/// smooth samples, storing the seed and the sealed labels increases the differences between neighboring samples by more
+/// than a fifth. The rows of a photograph differ from each other by less than a fifth.
 const SMOOTH: f64 = 0.5;
 
 /// The maximum number of pictures whose covers are listed in the notes.
@@ -368,7 +368,7 @@ impl Job<'_> {
         file.read_exact_at(part, position).map_err(|error| unread(&error))
     }
 
-    /// Returns a cover. The pixels of the cover may use the memory of `room`. A cover that is used several times is
+    /// Returns a cover. The pixels of the cover may use the memory of `room`. A cover that several pictures use is
     /// decoded only once.
     fn cover(&self, cover: usize, mut room: Vec<u8>) -> Result<Cover, Failure> {
         if self.uses.get(&cover).is_none_or(|uses| *uses < 2) {

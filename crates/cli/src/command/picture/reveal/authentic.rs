@@ -72,8 +72,8 @@ impl RevealJob<'_> {
         if self.raw {
             return Err(contradiction(name, &all));
         }
-        // If several spare pictures claim the same place, they are removed, because only a set with a missing picture
-        // needs them.
+        // If several spare pictures claim the same place, all of them are removed, because only a set with a missing
+        // picture needs spare pictures.
         let count = set.count();
         contests.extract_if(.., |contest| contest.index >= count).for_each(|spare| set.remove(spare.index));
         let chosen = if set.is_complete() { self.choose(set, &contests, name) } else { None };
@@ -108,8 +108,8 @@ impl RevealJob<'_> {
                         return None;
                     }
                     let reader = Reader::new(set, Picture::open as OpenPicture).ok()?;
-                    // Other choices that begin with the same bytes fail at the same place, so the program skips these
-                    // choices.
+                    // Other choices that begin with the same bytes fail at the same position, so the program skips
+                    // these choices.
                     match self.authenticate(&reader, name) {
                         Err(end) => choices.next(|label| label.offset < end),
                         Ok(_) if found.is_some() => return None,

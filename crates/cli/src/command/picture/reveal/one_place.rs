@@ -1,4 +1,4 @@
-//! If the output can hold only one result, as with `-o FILE`, this module selects the sets to reveal.
+//! This module selects the sets to reveal if the output can hold only one result, as with `-o FILE`.
 //!
 //! Everybody can put other pictures beside the pictures of a sealed set. This module reveals the sealed data, even if
 //! other pictures are there.
@@ -13,14 +13,14 @@ use crate::tell::shown::shown;
 use deadpan_picture::{Reader, Set};
 use deadpan_seal::{Cursor, Error};
 
-/// If other sets are left, removes the sets that are certainly not sealed. Returns the paths of the pictures of the
-/// removed sets.
+/// Removes the sets that are certainly not sealed, unless no other sets remain. Returns the paths of the pictures of
+/// the removed sets.
 pub fn take_unsealed(groups: &mut Vec<Vec<Set<Picture>>>) -> Vec<PathBuf> {
     let taken = take_unless_all(groups, |group| group.iter().all(is_unsealed));
     taken.iter().flatten().flat_map(paths).collect()
 }
 
-/// If other groups are left, removes the groups for which `is_true` returns true. Returns the removed groups.
+/// Removes the groups for which `is_true` returns true, unless no other groups remain. Returns the removed groups.
 fn take_unless_all(
     groups: &mut Vec<Vec<Set<Picture>>>,
     is_true: impl FnMut(&Vec<Set<Picture>>) -> bool,
@@ -74,7 +74,7 @@ pub fn take_broken(groups: &mut Vec<Vec<Set<Picture>>>, lack: Lack) -> Vec<(Path
     broken
 }
 
-/// If another set is left, removes the sets that are not authentic or that the user's keys do not open. For each
+/// Removes the sets that are not authentic or that the user's keys do not open, unless no other sets remain. For each
 /// removed set, returns the path of one picture and the failure.
 pub fn take_foreign(job: &mut RevealJob<'_>, groups: &mut Vec<Vec<Set<Picture>>>) -> Vec<(PathBuf, Failure)> {
     let taken = take_unless_all(groups, |group| is_foreign(job, group));

@@ -119,8 +119,8 @@ impl<'c> Emit<'c> {
         place
     }
 
-    /// Writes the beginning of a block, which reserves the next record of the log. Returns the addresses of the two
-    /// words that must contain the block's number, and the start address of the block.
+    /// Writes the beginning of a block, which reserves the next record of the log. Returns the start address of the
+    /// block, and the addresses of the two words that must contain the block's number.
     pub(super) fn head(&mut self) -> ([u64; 2], u64) {
         self.restore(C, RCX);
         let full = self.request(Request::Full, 0);
@@ -180,8 +180,8 @@ impl<'c> Emit<'c> {
         self.bytes(&[0x48 | number >> 3, 0x8b, 0xc0 | number & 7]);
     }
 
-    /// Writes code that loads RCX with the address of the instruction after the original system call. Before that, RCX
-    /// contains the address after the copied system call, because the processor stored it there.
+    /// Writes code that loads RCX with the address of the instruction after the original system call. Before this load,
+    /// RCX contains the address after the copied system call, because the processor stored that address there.
     pub(super) fn load_next(&mut self, address: u64) {
         self.bytes(&[0x48, 0xb9]);
         self.bytes(&address.to_le_bytes());

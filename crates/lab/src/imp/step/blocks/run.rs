@@ -131,7 +131,7 @@ pub(super) unsafe extern "C" fn lookup() {
 ///
 /// # Safety
 /// `top` must be the aligned end of an unused stack. `data` must meet the requirements of [`enter_call`]. `end` must be
-/// writable. The engine's state must be the base of GS.
+/// writable. The base of GS must be the address of the engine's state.
 #[inline(never)]
 pub(in crate::imp::step) unsafe fn switch(top: *mut u8, data: *mut c_void, end: *mut u64) {
     // SAFETY: `rsp` is restored before the block ends, and `top` is aligned for a call. The `asm!` block declares all

@@ -46,7 +46,7 @@ pub(super) const RECORD: u32 = size_of::<Ran>() as u32;
 /// If the log is empty, [`LOG`] has this value.
 const EMPTY: i64 = -((RECORDS as i64 + 1) * RECORD as i64);
 
-/// A request of the copied code. The lower 30 bits of the request's word are a number.
+/// A request of the copied code. The lower 30 bits of the request's word contain a number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Request {
     /// The log is full: empty the log and start this block again.
@@ -87,7 +87,7 @@ impl State {
         Some(state)
     }
 
-    /// Returns the address of the memory, which is the base of GS while copied code runs.
+    /// Returns the address of the memory: this address is the base of GS while copied code runs.
     pub(super) fn base(&self) -> u64 {
         self.memory.start().expose_provenance() as u64
     }

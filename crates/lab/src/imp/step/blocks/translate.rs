@@ -188,7 +188,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Copies an instruction, after code that lets the engine record the instruction from the saved registers.
+    /// Writes code that lets the engine record an instruction from the saved registers, and then copies the
+    /// instruction.
     fn slow(&mut self, original: &Original, emit: &mut Emit<'_>, draft: &mut Draft) -> Result<(), Stop> {
         let instruction = &original.instruction;
         let straight = instruction.flow_control() == FlowControl::Next || instruction.code() == Code::Syscall;
@@ -216,8 +217,8 @@ impl Engine {
     }
 }
 
-/// Returns whether the block must write an address to the log. This is necessary if the address is known only when the
-/// block executes.
+/// Returns whether the block must write an address to the log. The block must write the address to the log if the
+/// address is known only when the block executes.
 fn logged(memory: &UsedMemory) -> bool {
     memory.base() != Register::None || memory.index() != Register::None
 }
@@ -248,7 +249,8 @@ fn flow(original: &Original, emit: &mut Emit<'_>, draft: &mut Draft) -> Result<b
         }
         FlowControl::ConditionalBranch if near => {
             // `loop` and `jrcxz` exist only as short jumps. If the processor takes the short jump, it skips the second
-            // jump and then executes the long jump to the target. Otherwise the second jump skips the long jump.
+            // jump and then executes the long jump to the target. If the processor does not take the short jump, the
+            // second jump skips the long jump.
             emit.bytes(&original.bytes[..original.length - 1]);
             emit.bytes(&[2, 0xeb, 5]);
             goto(emit, draft, None, target);

@@ -21,8 +21,8 @@ pub struct BitReader<R> {
 #[derive(Clone, Copy, Default)]
 pub struct Ahead {
     pub value: u64,
-    /// The number of bits of `value` that are available. Above the available bits, `value` may contain further correct
-    /// bits.
+    /// The number of bits of `value` that are available. Above the available bits, `value` may contain bits that come
+    /// later in the stream.
     count: u32,
     at: usize,
 }
@@ -38,7 +38,6 @@ impl Ahead {
         true
     }
 
-    /// Returns the next bits and consumes them.
     #[inline(always)]
     pub fn take(&mut self, count: u32) -> u32 {
         let bits = self.value as u32 & ((1 << count) - 1);

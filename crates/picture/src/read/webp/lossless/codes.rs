@@ -13,9 +13,10 @@ const LINK: u32 = 0x80;
 
 /// A prefix code.
 pub struct PrefixCode {
-    /// An entry contains a symbol (from bit 8 on) and the length of its code, or else the position of a second table
-    /// (above [`LINK`]) and the number of bits that are looked up in the second table. An entry could also fit into two
-    /// bytes. But then the length would need one more instruction for each symbol, and decoding would be 7 % slower.
+    /// An entry contains a symbol (in bit 8 and above) and the length of its code. For longer codes, an entry contains
+    /// the position of a second table (above [`LINK`]) and the number of bits that are looked up there. An entry could
+    /// also fit into two bytes. With two bytes, the length would need one more instruction for each symbol, and
+    /// decoding would be 7 % slower.
     table: Vec<u32>,
     /// A mask for the bits that choose an entry.
     mask: u64,
@@ -40,7 +41,7 @@ impl PrefixCode {
         (self.mask == 0).then(|| self.table[0] >> 8)
     }
 
-    /// Returns the literals for all bytes if each literal has a code of 8 bits, as is the case for noise.
+    /// If each literal has a code of 8 bits, as in noise, returns the literals for all values of a byte.
     fn bytes(&self) -> Option<[u8; 256]> {
         let entries: &[u32; 256] = self.table.as_slice().try_into().ok()?;
         entries.iter().all(|entry| entry & 0xff == 8).then(|| entries.map(|entry| (entry >> 8) as u8))
@@ -161,8 +162,8 @@ impl CodeScratch {
 /// Tables for noise, in which red and blue have codes of 8 bits for all values, and alpha takes no bits. Therefore only
 /// the code of green decides where the next pixel begins.
 pub struct Noise {
-    /// The value of green at its position in the pixel, and in the lower bits the number of bits of the whole pixel; or
-    /// [`RARE`].
+    /// An entry holds the value of green at the position of green in a pixel, and in the lower bits the number of bits
+    /// of the whole pixel. An entry may also be [`RARE`].
     green: [u32; 1 << ROOT],
     /// Red and alpha, by the bits of red.
     red: [u32; 256],
@@ -180,7 +181,7 @@ impl Noise {
     /// The maximum number of bits of a pixel.
     pub const LONGEST: u32 = ROOT + 16;
 
-    /// Returns the tables. Returns `None` if the codes of red or blue are not as in noise, or if alpha varies.
+    /// Returns the tables. Returns `None` if alpha varies, or if red or blue has a code that is not 8 bits long.
     fn new(
         green: &PrefixCode,
         red: &PrefixCode,
@@ -191,8 +192,8 @@ impl Noise {
         let (Some(red), Some(blue), Some(alpha)) = (red.bytes(), blue.bytes(), alpha.only()) else { return Ok(None) };
         memory.take(size_of::<Self>() as u64)?;
         let green = |bits: usize| match green.table[bits & green.mask as usize] {
-            // An entry for a second table contains a position after the first table, so the entry is also at least 256
-            // << 8, as for a symbol that is not a literal.
+            // An entry that refers to a second table is also at least 256 << 8, because the position of a second table
+            // is at least 256.
             entry if entry >= 256 << 8 => RARE,
             entry => entry + 16,
         };

@@ -21,7 +21,6 @@ pub struct Tiles {
 }
 
 impl Tiles {
-    /// Returns the values for a row of pixels.
     pub fn row(&self, y: u32) -> &[u32] {
         let from = (y >> self.bits) as usize * self.columns;
         &self.values[from..from + self.columns]

@@ -52,7 +52,8 @@ pub(crate) fn open(
             if padded {
                 end.lock().map_err(|_| Error::Stopped)?.see(position, plain);
             }
-            // At the end of a batch, all bytes are written, because another worker may open the next segment.
+            // At the end of a batch, the buffer must be written completely, because another worker may open the next
+            // segment.
             pages.put(output, data, edge.last).map_err(Error::Write)
         });
     });

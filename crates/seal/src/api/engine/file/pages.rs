@@ -44,8 +44,8 @@ impl Pages {
         &mut self.buffer[begin..self.to]
     }
 
-    /// Writes the buffer up to its last whole page. If another `next` bytes fit into the buffer, writes nothing. If
-    /// `all` is set, which is the case at the end of a batch, writes the whole buffer.
+    /// Writes the buffer up to its last whole page. If `next` more bytes fit into the buffer, writes nothing. If `all`
+    /// is set (at the end of a batch), writes the whole buffer.
     pub(super) fn put(&mut self, output: &impl WriteAt, next: usize, all: bool) -> io::Result<()> {
         if !all && self.to + next <= self.buffer.len() {
             return Ok(());

@@ -7,18 +7,19 @@ use crate::format::fill::read_full;
 use crate::{Error, Work};
 use deadpan_ct::Wiped;
 
-/// A unit and the remaining work on the unit. After a failure: the number of the failed unit, and the error.
+/// A unit, and the work that is still necessary on the unit. After a failure: the number of the failed unit, and the
+/// error.
 pub(crate) type Next<R> = Result<(Unit, R), (u64, Error)>;
 
 /// A source of units.
 pub(crate) trait Input: Send {
-    /// The work on a unit that is left when a worker releases the input for the next worker.
+    /// The work that is still necessary on a unit after a worker has unlocked the input for the next worker.
     type Rest: Send;
 
     /// Whether the first unit holds all of the input.
     fn ended(&self) -> bool;
 
-    /// Returns the number of bytes that were read ahead.
+    /// Returns the number of bytes that the input has read but not yet returned.
     fn ready(&self) -> usize;
 
     /// Returns the number of bytes in the units that `next` has returned.

@@ -1,5 +1,5 @@
-//! Tests with segment lengths that the program does not write. With such lengths, the data of a segment begin at any
-//! offset in a page, and a page can contain many segments.
+//! Tests with segment lengths that the program does not write. With these segment lengths, the data of a segment can
+//! begin at any offset in a page, and a page can contain many segments.
 
 use super::agree::open_in_all_ways;
 use super::*;

@@ -51,8 +51,8 @@ impl<W: Write> Write for Burning<'_, W> {
     }
 }
 
-/// Seals or opens while one part of the caller's code panics in the call with the number `at`. If the panic reached the
-/// caller, returns the panic. Also returns whether the part of the code was called often enough to panic.
+/// Seals or opens data, while one part of the caller's code panics in its call number `at`. If the panic reached the
+/// caller, returns the panic. Also returns whether this part of the caller's code was called often enough to panic.
 fn run(open: bool, threads: usize, whose: Whose, at: usize, input: &[u8]) -> (std::thread::Result<bool>, bool) {
     let fuse = std::sync::Arc::new(Fuse { calls: AtomicUsize::new(0), at });
     let (input, inside) = (input.to_vec(), fuse.clone());

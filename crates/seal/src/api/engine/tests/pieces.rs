@@ -52,7 +52,7 @@ impl ReadAt for Pieces {
     }
 }
 
-/// An output that is written segment by segment, like memory, and not in whole pages.
+/// An output to which the engine writes each segment at once, and not only whole pages.
 struct Eager(Pieces);
 
 impl WriteAt for Eager {

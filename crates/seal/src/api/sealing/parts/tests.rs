@@ -46,8 +46,8 @@ fn parts_made_in_any_order_by_others_are_one_file() {
                 let opened = Header::read(&mut rest).and_then(|it| it.open(&[(&job).into()])).expect("the job's key");
                 let worker = opened.divide(rest, length as u64, each).expect("parts");
                 assert_eq!((worker.count(), worker.length()), (parts.count(), parts.length()));
-                // The original [`Parts`] make every third part, and the [`Parts`] from the ticket make the other parts.
-                // The last part is made first. Some parts are made twice.
+                // The original [`Parts`] make a third of all parts, and the [`Parts`] from the ticket make the other
+                // parts. The last part is made first. Some parts are made twice.
                 let mut made: Vec<_> = (0..parts.count())
                     .rev()
                     .map(|number| match number % 3 {

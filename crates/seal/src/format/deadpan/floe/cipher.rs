@@ -9,7 +9,8 @@ use crate::Error;
 use crate::format::segment::{Payload, SegmentCipher, Shape};
 use deadpan_ct::{Wipe, Wiped};
 
-/// The first bytes of every segment except the last one. The last segment begins with its length instead.
+/// The first bytes of every segment except the last one. The last segment begins with its own length instead of these
+/// bytes.
 const MORE: [u8; LENGTH] = [0xff; LENGTH];
 
 /// Seals and opens the segments of one message.

@@ -93,8 +93,7 @@ impl Parameters {
 /// A message. A message seals and opens segments, so it holds the message key.
 pub struct Message {
     parameters: Parameters,
-    /// The parameters and the IV, which are the beginning of the input of each key derivation. The purpose and `aad`
-    /// follow.
+    /// The parameters and the IV, with which the input of each key derivation begins. The purpose and `aad` follow.
     prefix: [u8; PARAMETERS + IV],
     aad: Box<[u8]>,
     /// The message key, from which the keys of the segments are derived.
@@ -218,8 +217,8 @@ impl Message {
         self.segment_length() - OVERHEAD
     }
 
-    /// Returns a cipher for segments. Each thread needs its own cipher, because a cipher keeps the key of its last
-    /// segment.
+    /// Returns a cipher for segments. Each thread needs its own cipher, because a cipher stores the key of the segment
+    /// that it used last.
     #[must_use]
     pub fn cipher(&self) -> Cipher<&Self> {
         Cipher::new(self)

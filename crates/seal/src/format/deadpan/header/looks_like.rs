@@ -47,9 +47,9 @@ pub(super) fn looks_like(start: &[u8]) -> LooksLike {
 }
 
 /// Returns whether these bytes look like the beginning of a binary OpenPGP file. The first packet of such a file
-/// contains a session key that is encrypted for a public key or a passphrase. Otherwise, the first packet contains
-/// encrypted, compressed or padded data (RFC 9580, sections 4.2 and 5). About one in 500 other files passes this check
-/// by chance.
+/// contains a session key that is encrypted for a public key or a passphrase. If there is no session key, the first
+/// packet contains encrypted, compressed or padded data (RFC 9580, sections 4.2 and 5). About one in 500 other files
+/// passes this check by chance.
 fn is_openpgp(start: &[u8]) -> bool {
     let Some((&first, rest)) = start.split_first() else { return false };
     let (tag, length) = match first {
@@ -61,7 +61,8 @@ fn is_openpgp(start: &[u8]) -> bool {
         0x80.. => (first >> 2 & 0x0f, [1, 2, 4, 0][usize::from(first & 3)]),
         _ => return false,
     };
-    // The next byte is the version of the packet or, for compressed data, the number of the compression algorithm.
+    // The byte after the packet's length is the version of the packet or, for compressed data, the number of the
+    // compression algorithm.
     match (tag, rest.get(length)) {
         (1, Some(3 | 6)) | (3, Some(4..=6)) | (18, Some(1 | 2)) => true,
         // If compressed data have no length field, the number of their compression algorithm is from 0 to 3. Compressed

@@ -75,7 +75,8 @@ impl Parsed {
     }
 }
 
-/// Checks the start of a file. The error distinguishes other files, damaged files and files of newer versions.
+/// Checks the start of a file. The error states whether the file is not a sealed file, is damaged, or has a newer
+/// version of the format.
 fn check_start(start: &[u8]) -> Result<(), Error> {
     let signature = start.len().min(SIGNATURE);
     if start[..signature] != Preamble::PLAIN.bytes()[..signature] || start.is_empty() {

@@ -53,8 +53,8 @@ fn other_files_are_told_apart() {
         (b"-----BEGIN PGP MESSAGE-----\n\n", LooksLike::OpenPgp),
         (b"-----BEGIN PRIVATE KEY-----\n", LooksLike::Pem),
         (b"Salted__01234567", LooksLike::OpenSsl),
-        // The first bytes of messages that GnuPG writes for an RSA key, for a key on Curve25519 and for a passphrase,
-        // and of a signed message. New packets follow.
+        // The first bytes of four messages from GnuPG: messages encrypted for an RSA key, for a key on Curve25519 and
+        // for a passphrase, and a signed message. New packets follow.
         (b"\x85\x02\x0c\x03................", LooksLike::OpenPgp),
         (b"\x84\x5e\x03.................", LooksLike::OpenPgp),
         (b"\x8c\x0d\x04\x09\x03\x02............", LooksLike::OpenPgp),
@@ -114,7 +114,7 @@ fn every_length_is_held_against_the_others() {
 
 #[test]
 fn hostile_headers_cost_next_to_nothing() {
-    // The header announces 65 535 recipients. The header has 64 KiB, or the maximum length.
+    // The header claims to have 65 535 recipients. The header has 64 KiB, or the maximum length.
     for length in [64 << 10, LONGEST] {
         let mut bytes = sealed();
         bytes.resize(length + 1000, 0xff);

@@ -147,7 +147,7 @@ pub(crate) fn unwrap<'e>(
 /// Lets plugins wrap their keys. Returns the recipients with the wrapped keys, or `None` if no recipient has a plugin.
 ///
 /// # Errors
-/// If a plugin fails, or if the labels of its stanzas do not allow the other recipients.
+/// If a plugin fails, or if other recipients do not have the labels that a plugin requires.
 pub(crate) fn prepare(recipients: &[Recipient], mixed: bool) -> Result<Option<Vec<Recipient>>, Error> {
     if !recipients.iter().any(|it| matches!(it, Recipient::Plugin(_))) {
         return Ok(None);
@@ -176,7 +176,7 @@ pub(crate) fn prepare(recipients: &[Recipient], mixed: bool) -> Result<Option<Ve
     Ok(Some(prepared))
 }
 
-/// If a plugin wrapped a key that was not used, gives the key back to its recipient for the next file.
+/// If a plugin wrapped a key that was not used, stores the key in the plugin's recipient for the next file.
 pub(crate) fn put_back(prepared: &[Recipient]) {
     for recipient in prepared {
         if let Recipient::Plugin(plugin) = recipient

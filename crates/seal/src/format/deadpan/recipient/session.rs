@@ -2,8 +2,8 @@
 //! number.
 //!
 //! A passphrase entry for one file derives the wrapping key from the passphrase and the salt alone. In a session, a
-//! wrapping key without an item number would seal many file keys with one IV. Any two entries would then reveal the
-//! difference of their file keys.
+//! wrapping key without an item number would seal many file keys with one IV. Any two entries with the same key and the
+//! same IV would reveal the difference of their file keys.
 
 use aws_lc_rs::aead::LessSafeKey;
 

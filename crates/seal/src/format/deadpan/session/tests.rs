@@ -134,8 +134,8 @@ fn threads_that_ask_at_once_wait_for_one_hash() {
     assert_eq!(session.hashes(), 1);
 }
 
-/// The hash of a hostile item takes seconds. Meanwhile, the hash of the hostile item must not block a server that opens
-/// other items.
+/// The hash of a hostile item takes seconds. While the hash of a hostile item is computed, a server must still be able
+/// to open other items.
 #[test]
 fn threads_that_ask_other_questions_do_not_wait() {
     let session = mine();
@@ -195,7 +195,7 @@ fn items_above_the_ceiling_are_refused_and_nothing_is_hashed() {
 }
 
 /// A change before the end of the commitment looks like a wrong passphrase, and a change after the commitment looks
-/// like a changed header. The entry of a passphrase without a session behaves in the same way.
+/// like a changed header. A changed entry of a passphrase without a session gives the same errors.
 #[test]
 fn every_byte_of_an_item_counts() {
     let session = mine();
@@ -239,8 +239,8 @@ fn nothing_of_it_is_shown() {
     assert!(shown.contains("Session") && !shown.contains("straight") && !shown.contains("salt"), "{shown}");
 }
 
-/// A passphrase that was typed in NFD seals in NFC. The session's own items need one hash, and the items of another
-/// session need two hashes.
+/// If a passphrase was typed in NFD, the session hashes its NFC form to seal. A session needs one hash to open its own
+/// items, and two hashes to open the items of another session.
 #[test]
 fn a_session_hashes_each_form_of_its_passphrase_once() {
     let (composed, decomposed) = (session("\u{e9}".as_bytes()), session("e\u{301}".as_bytes()));

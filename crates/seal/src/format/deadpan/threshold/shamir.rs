@@ -95,7 +95,7 @@ mod tests {
     }
 
     /// Tests perfect secrecy by counting. If four of five shares are known, each value of the fifth share gives a
-    /// different secret, and all 256 secrets occur. So the four shares fit every secret equally well.
+    /// different secret, and all 256 secrets occur. The four shares therefore fit every secret equally well.
     #[test]
     fn four_shares_fit_every_secret_equally_well() {
         let (_, shares) = shares(5, 9);

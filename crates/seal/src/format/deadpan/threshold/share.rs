@@ -97,7 +97,7 @@ pub enum ShareFault {
     /// The share belongs to another file. The other file may contain the same data, but was sealed separately.
     OtherFile,
     /// The share with this number does not have the check value that is in the header. The holder of the share changed
-    /// it, or somebody changed it during the transfer.
+    /// the share, or somebody changed it during the transfer.
     Wrong(u8),
 }
 

@@ -60,7 +60,6 @@ fn every_five_of_nine_open_a_file_and_no_four_do() {
     let mut opened = 0;
     for choice in 1_u32..1 << 9 {
         let count = choice.count_ones();
-        // The test opens the file with keys, with shares, and with a mixture of both.
         let of_keys = if count == 4 || count == 5 { open(&sealed, &chosen(&keys, choice)) } else { continue };
         for result in [of_keys, open(&sealed, &chosen(&shares, choice))] {
             match result {
@@ -290,17 +289,19 @@ fn a_share_cannot_be_moved() {
     let (good, other) = (entries(2, &keys), entries(2, &keys));
     let same = keys.iter().map(|_| keys[0].clone()).collect::<Vec<_>>();
     let none_fits = |error: &Error| matches!(error, Error::NoKeyFits(_));
-    // The sealed shares of two members are exchanged. Keys 0 and 1 then open no share, and key 2 alone is not enough.
+    // The sealed shares of two members are exchanged. After the exchange, keys 0 and 1 open no share, and key 2 alone
+    // is not enough.
     let mut swapped = good.clone();
     let (first, rest) = swapped.split_at_mut(1);
     first[0].body[69..].swap_with_slice(&mut rest[0].body[69..]);
     refused(&swapped, &keys[..2], none_fits, "two sealed shares in each other's place");
     refused(&swapped, &keys, |error| matches!(error, Error::TooFewShares { found: 1, .. }), "two places");
-    // A changed check value changes the digest of the group, so no share opens any more.
+    // A changed check value changes the digest of the group, so no share opens.
     let mut checks = good.clone();
     checks[2].body[40] ^= 1;
     refused(&checks, &keys, none_fits, "another check value");
-    // The last group has the same file key, but other coefficients. Entries of two such groups cannot be exchanged.
+    // The last group has the same file key, but other coefficients. Entries of two groups with the same file key cannot
+    // be exchanged.
     let mut mixed = good.clone();
     mixed[1] = other[1].clone();
     open(&Foreign::default().seal_to(&mixed, b"data"), &identities(&keys))
@@ -317,8 +318,8 @@ fn a_share_cannot_be_moved() {
     refused(&share, &same[..1], none_fits, "a recipient as a share");
 }
 
-/// A hostile sealer can make shares that do not belong together. Nevertheless, no two groups of members get two
-/// different file keys from these shares.
+/// A hostile sealer can make shares that do not belong together. No two groups of members get two different file keys
+/// from shares that do not belong together.
 #[test]
 fn shares_that_do_not_belong_together_open_nothing() {
     let keys = keys(Kem::X25519, 3);

@@ -7,7 +7,6 @@ use super::tree::{HASH, Hash};
 use crate::Error;
 use deadpan_ct::Wiped;
 
-/// The maximum number of signatures of a file.
 pub(crate) const MOST_SIGNATURES: usize = 16;
 /// The maximum length of a signature, as an SSHSIG blob with its public key. ML-DSA-65 needs 5.5 KB.
 const LONGEST_SIGNATURE: usize = 8192;

@@ -17,7 +17,7 @@ pub(crate) const LEAVES: &str = "deadpan v1 leaves";
 /// The label of the key for the box.
 pub(crate) const BOX: &str = "deadpan v1 signatures";
 
-/// Seals and opens the parts of one kind.
+/// Seals and opens the parts that have one label: the leaf pages, or the box.
 pub(crate) struct PartCipher {
     key: LessSafeKey,
     preamble: Preamble,

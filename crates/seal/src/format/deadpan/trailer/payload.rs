@@ -19,10 +19,10 @@ pub(crate) struct PayloadReader<R> {
     /// The length of a segment, or `None` if no trailer follows.
     segment: Option<usize>,
     mark: [u8; MARK],
-    /// The number of bytes of the mark (at the start of the segment) that were read, and the number that were returned.
+    /// How many bytes of the mark (the first bytes of a segment) were read, and how many were returned.
     read: usize,
     returned: usize,
-    /// The number of bytes after the mark that were not returned yet.
+    /// The number of bytes after the mark (the first bytes of a segment) that were not returned yet.
     left: usize,
     last: bool,
 }

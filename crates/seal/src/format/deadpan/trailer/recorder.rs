@@ -55,8 +55,8 @@ impl<'a> Recorder<'a> {
     }
 
     /// Makes the rest of the trailer. `sign` returns the signatures of a SHA-512 digest. Writes the trailer to
-    /// `output`. If the shelf already writes the pages to an output at their positions, writes the trailer to this
-    /// output instead, after the pages. Returns the length of the trailer.
+    /// `output`. If the shelf already writes the pages to an output, each at its position, writes the rest of the
+    /// trailer to that output, after the pages. Returns the length of the trailer.
     pub(crate) fn finish(
         self,
         key: &FileKey,

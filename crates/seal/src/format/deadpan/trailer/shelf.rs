@@ -45,8 +45,8 @@ impl<'a> Shelf<'a> {
     }
 
     /// Writes all pages in order to `output`, and writes `tail` after the pages. If the pages are already written at
-    /// their positions, writes only `tail` after these pages, and nothing to `output`. `length` is the total length of
-    /// the pages.
+    /// their positions, writes `tail` after these pages, and does not use `output`. `length` is the total length of the
+    /// pages.
     pub(crate) fn finish(self, length: u64, tail: &[u8], mut output: impl Write) -> Result<(), Error> {
         match self {
             Self::Placed(output, begin) => output.write_all_at(tail, begin + length).map_err(Error::Write),
@@ -93,7 +93,8 @@ impl Held {
 mod tests {
     use super::*;
 
-    /// Pages may be added in any order. Pages wait in memory and in the file, and are written in order.
+    /// Pages may be added in any order. Pages are stored in memory and in the temporary file, and are then written in
+    /// order.
     #[test]
     fn pages_come_out_in_order() {
         let page = |number: u64, length: u64| vec![number as u8; length as usize];
@@ -102,7 +103,7 @@ mod tests {
             let wanted: Vec<u8> = (0..count).flat_map(|number| page(number, length(number))).collect();
             for step in [1, 3, count - 1] {
                 let shelf = Shelf::held();
-                // This order contains each page once, in steps of `step` pages.
+                // The order is every `step`th page from page 0, then every `step`th page from page 1, and so on.
                 let order = (0..step.max(1)).flat_map(|from| (from..count).step_by(step.max(1) as usize));
                 order.for_each(|number| shelf.put(number, page(number, length(number))).expect("put"));
                 let Shelf::Held(held) = &shelf else { panic!("held") };

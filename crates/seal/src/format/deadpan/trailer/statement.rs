@@ -23,7 +23,7 @@ pub(crate) const LONGEST_STATEMENT: usize = length(metadata::LONGEST_FIELDS, MOS
 const VERSION: u8 = 2;
 const SALT: usize = 32;
 /// The maximum number of recipients that an audience can name. A header can hold more recipients than this number only
-/// if plugins made their entries.
+/// if some of its entries come from plugins.
 const MOST_MARKS: usize = 12_479;
 /// The last second of the year 9999.
 const LATEST: u64 = 253_402_300_799;
@@ -88,13 +88,13 @@ impl Addressee {
         Self([&key.kem().id().to_be_bytes()[..], key.as_bytes()].concat())
     }
 
-    /// Returns the name for everybody who can open this entry of a header. A passphrase is named in this way, because
-    /// it has no public part that could be named.
+    /// Returns the value that names everybody who can open this entry of a header. A passphrase has no public part, so
+    /// a statement names the passphrase by its whole entry.
     pub(crate) fn entry(entry: &Entry) -> Self {
         Self([&entry.kind.to_be_bytes()[..], &entry.body].concat())
     }
 
-    /// Returns one name for all members of a threshold.
+    /// Returns one value that names all members of a threshold.
     pub(crate) fn group(group: &Group) -> Self {
         Self([&SHARE.to_be_bytes()[..], group.digest()].concat())
     }

@@ -141,7 +141,7 @@ impl ForeignTrailer {
         Contents { metadata, padded: false }
     }
 
-    /// Returns the message, and the header together with FLOE's header.
+    /// Returns the header followed by FLOE's header, and the message.
     fn begin(&self, contents: &Contents) -> (Vec<u8>, Message) {
         let entropy = Entropy::Fixed(9);
         let entries = recipient().wrap(&self.key, entropy).expect("wrapped");

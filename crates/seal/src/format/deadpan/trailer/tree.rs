@@ -19,7 +19,7 @@ const TREE: &str = "deadpan v1 signed tree";
 pub(crate) type Hash = [u8; HASH];
 
 /// The number of bytes in a chunk of BLAKE3. A leaf is the hash of whole chunks. If the input ended with a part of a
-/// chunk, BLAKE3 would hash the last sixteen chunks in small steps, which takes a third more time.
+/// chunk, BLAKE3 would hash the last sixteen chunks in small steps and need a third more time.
 const CHUNK: usize = 1 << 10;
 /// The number of bytes that BLAKE3 hashes in one step on the fastest processors, if it gets these bytes in one call.
 const LANES: usize = 16 * CHUNK;
@@ -46,8 +46,8 @@ impl LeafHasher {
     pub(crate) fn leaf(&self, segment: u64, data: &[u8]) -> Hash {
         let mut hasher = self.0.clone();
         let (start, rest) = data.split_at(data.len().min(LANES - FIELDS));
-        // The middle of the data is hashed without a copy. The start and the end are copied, because they are hashed
-        // together with fields or zeros.
+        // The middle of the data is hashed without a copy. The start and the end of the data are copied, because the
+        // fields or zeros are hashed together with them.
         let (middle, end) = rest.split_at(rest.len() / LANES * LANES);
         let mut edge = Wiped::new([0; LANES]);
         edge[..8].copy_from_slice(&segment.to_be_bytes());

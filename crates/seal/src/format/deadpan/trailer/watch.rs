@@ -120,7 +120,7 @@ impl<R: ReadAt> Watch for Checker<'_, R> {
     }
 }
 
-/// A reader that is shared by the reader of the segments and the watch.
+/// A reader that is shared by two users: the reader of the segments, and the watch.
 pub(crate) struct Shared<R>(Arc<Mutex<R>>);
 
 impl<R> Shared<R> {

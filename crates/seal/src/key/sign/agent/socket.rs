@@ -23,8 +23,8 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// Connects to the agent. The system has no time-out for connecting to a Unix socket. So another thread connects,
-    /// and that thread may wait longer than the deadline.
+    /// Connects to the agent. The system has no time-out for connecting to a Unix socket. Another thread therefore
+    /// connects, and that thread may wait longer than the deadline.
     pub(super) fn connect(path: &Path, timeout: Duration) -> Result<Self, AgentError> {
         let deadline = Instant::now() + timeout;
         let (sender, receiver) = mpsc::channel();

@@ -43,7 +43,7 @@ fn list(keys: &[(&[u8], &[u8])]) -> Vec<u8> {
     message(12, &[&(keys_len(&keys) as u32).to_be_bytes(), &keys[..]].concat())
 }
 
-/// Returns the number of keys in a list. Each key is a pair of strings.
+/// Each key is a pair of strings.
 fn keys_len(mut keys: &[u8]) -> usize {
     let mut count = 0;
     while !keys.is_empty() {
@@ -164,8 +164,8 @@ fn lies_are_noticed() {
     let other = key.clone();
     let error = agent_error(signed_by(&key, move |_| wrap(&by(&other, "ssh-ed25519", b"other data"))));
     assert!(matches!(error, AgentError::WrongSignature));
-    // The client refuses a signature of another kind, an empty signature, a signature that is too short, and malformed
-    // messages.
+    // The client refuses a signature by another algorithm, an empty signature, a signature that is too short, and
+    // malformed messages.
     let error =
         agent_error(signed_by(&key, move |request| wrap(&by(&composite, "ssh-mldsa44-ed25519", &data(request)))));
     assert!(matches!(error, AgentError::Malformed(_)));

@@ -64,8 +64,8 @@ fn limbs(number: u128) -> Limbs {
     [number as u64 & LOW, (number >> 44) as u64 & LOW, (number >> 88) as u64]
 }
 
-/// Returns the product of two numbers. 2^132 equals 20 modulo 2^130 - 5. So the part of a product that begins at 2^132
-/// is multiplied by 20 and added to a lower limb.
+/// Returns the product of two numbers. 2^132 equals 20 modulo 2^130 - 5. The part of a product that begins at 2^132 is
+/// therefore multiplied by 20 and added to a lower limb.
 pub(super) fn multiply(one: &Limbs, other: &Limbs) -> Limbs {
     let times = |x: u64, y: u64| u128::from(x) * u128::from(y);
     let [x, y] = [one, other];

@@ -14,13 +14,13 @@ use deadpan_ct::cpu::{Level, level};
 
 /// The number of bytes in a register, which is also the number of bytes in a block of ChaCha20.
 const REGISTER: usize = 64;
-/// The number of registers in a state, of words in a block, and of blocks in a piece of 1 KiB.
+/// The number of registers in a state, words in a block, and blocks in a piece of 1 KiB.
 const WORDS: usize = 16;
-/// The number of bytes in a piece, which the code seals or opens at once.
+/// The number of bytes in a piece, the unit that the code seals or opens at once.
 const PIECE: usize = WORDS * REGISTER;
 const DOUBLE_ROUNDS: usize = 10;
 
-/// The number of blocks in a group, which Poly1305 adds at once, and the number of bytes in a group.
+/// Poly1305 adds a group of blocks at once: the number of blocks in a group, and the number of bytes in a group.
 const LANES: usize = 8;
 const GROUP: usize = LANES * TAG;
 /// The number of groups of blocks in a piece of 1 KiB, and the number of groups between two reductions.
@@ -221,7 +221,7 @@ fn blocks(words: [__m512i; WORDS]) -> [__m512i; WORDS] {
 /// The sum of Poly1305 in eight lanes.
 ///
 /// The simple method multiplies the sum by the eighth power of the point and reduces the sum after each group. This
-/// code instead adds up four groups with four different powers, and reduces the sum once.
+/// code instead multiplies four groups by four different powers, adds the products, and reduces the sum once.
 struct Sum {
     sum: [__m512i; 3],
     /// The sums of the products of limbs: `low` sums the lower 52 bits of the products, and `high` sums the upper bits
@@ -265,7 +265,7 @@ impl Sum {
             self.multiply(step % LAZY, limbs(&groups[step - 1]));
         }
         if step % LAZY == LAZY - 1 {
-            // Of each four groups, the last group is added without multiplication.
+            // The last group of every four groups is added without a multiplication.
             let last = limbs(&groups[step]);
             self.low = array::from_fn(|limb| _mm512_add_epi64(self.low[limb], last[limb]));
             self.reduce();

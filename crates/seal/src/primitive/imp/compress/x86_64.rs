@@ -63,7 +63,7 @@ fn avx512(previous: &Block, reference: &Block, block: &mut Block, add: bool) {
     let rows = permute_rows(input);
     let columns = permute_columns(rows);
     for (register, output) in columns.into_iter().enumerate() {
-        // The input is loaded a second time, because there are not enough registers to keep it.
+        // The two inputs are loaded a second time, because there are not enough registers to keep them.
         let input = _mm512_xor_si512(load(previous, register), load(reference, register));
         let mut output = _mm512_xor_si512(output, input);
         if add {

@@ -113,7 +113,7 @@ fn expand(key: &[u8; 32]) -> Schedule {
     schedule
 }
 
-/// Replaces each word by the sum (XOR) of the word and all words before it.
+/// Replaces each word by the exclusive or of this word and all words before it.
 // SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.
 #[target_feature(enable = "sse2")]
 #[inline]

@@ -1,9 +1,9 @@
 //! SHA-512 on x86-64. The code computes the message schedule of two blocks at once in 32-byte registers, and the rounds
 //! in ordinary registers.
 //!
-//! The schedule of a block does not depend on the blocks before it. So the code computes the schedule of two blocks
-//! while it computes the rounds of the first block. The processor has separate units for vectors and for ordinary
-//! registers.
+//! The schedule of a block does not depend on the blocks before it. The code therefore computes the schedule of two
+//! blocks while it computes the rounds of the first block. The processor has separate units for vectors and for
+//! ordinary registers.
 
 use std::arch::asm;
 use std::arch::x86_64::*;
@@ -76,7 +76,7 @@ impl Sha512Compress {
         Self::avx2().filter(|_| level() >= Level::Avx512).map(|_| Self { has_avx512: true })
     }
 
-    /// Hashes both blocks of each pair if `both` is set, or else only the first block.
+    /// If `both` is set, hashes both blocks of each pair, otherwise only the first block.
     fn run(self, state: &mut [u64; 8], sums: &mut Sums, pairs: &[[u8; PAIR]], both: bool) {
         if self.has_avx512 {
             // SAFETY: `self` proves that the CPU has the instructions that the called function uses.
@@ -223,8 +223,8 @@ macro_rules! rounds {
     };
 }
 
-/// Makes a function for CPUs with the given instructions. The function hashes both blocks of each pair if `both` is
-/// set, or else only the first block.
+/// Makes a function for CPUs with the given instructions. If `both` is set, the function hashes both blocks of each
+/// pair, otherwise only the first block.
 macro_rules! back_end {
     ($name:ident, $instructions:literal) => {
         // SAFETY: the caller only has to ensure that the CPU supports the features in `target_feature`.

@@ -43,10 +43,10 @@ fn p256_points_off_the_curve_or_in_other_forms() {
             |point| point[64] ^= 1,
             |point| point[1..].fill(0),
             |point| point.fill(0),
-            // This change makes the hybrid form of a point, whose first byte includes the parity of y.
+            // This change makes the "hybrid" encoding of a point: the first byte, 6 or 7, includes the parity of y.
             |point| point[0] = 6 | (point[64] & 1),
             |point| point[0] = 2 | (point[64] & 1),
-            // This change makes x greater than or equal to the prime.
+            // This change makes the coordinate x greater than the prime of the field.
             |point| point[1..33].fill(0xff),
         ];
         for change in changes {
@@ -97,8 +97,8 @@ fn x25519_points_of_small_order() {
     }
 }
 
-/// Each point has only one form below the prime. If other forms were accepted, two different byte strings could be the
-/// same key, and nobody might notice a change in a file.
+/// Each point has only one encoding as a number below the prime. If other forms were accepted, two different byte
+/// strings could be the same key, and nobody might notice a change in a file.
 #[test]
 fn x25519_points_in_other_forms() {
     // The list contains all numbers from the prime to the greatest number of 255 bits. Modulo the prime, these numbers
@@ -148,7 +148,7 @@ fn ml_kem_coefficients_out_of_range() {
 }
 
 /// After any change in an encapsulated secret, decapsulation fails or gives a different secret. For a changed
-/// ciphertext, ML-KEM alone returns another secret, and always returns the same secret for this ciphertext.
+/// ciphertext, ML-KEM without a curve returns a wrong secret, which is always the same for this ciphertext.
 #[test]
 fn tampered_encapsulations() {
     for kem in Kem::ALL {
@@ -189,7 +189,7 @@ fn expanded_keys() {
             changed[at] ^= 1;
             assert!(invalid(PrivateKey::from_expanded(kem, &changed)), "{kem:?} byte {at}");
         }
-        // The last 32 bytes are random, and the hash does not cover these bytes.
+        // The last 32 bytes of the key are random, and the hash in the key does not cover these bytes.
         let mut other = good.clone();
         other[rest + 32] ^= 1;
         assert!(PrivateKey::from_expanded(kem, &other).unwrap().decapsulate(&enc).unwrap().unwrap().same(&shared));

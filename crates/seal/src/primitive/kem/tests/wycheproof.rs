@@ -1,4 +1,4 @@
-//! Tests Wycheproof's vectors. Many of these vectors come from faults in other implementations.
+//! Tests Wycheproof's vectors. Many of these vectors test for faults that were found in other implementations.
 
 use ::wycheproof::{TestResult, ecdh, mlkem, xdh};
 
@@ -115,7 +115,7 @@ fn ml_kem_encapsulation() {
     }
 }
 
-/// A seed and the expanded key that belongs to it are the same key.
+/// A seed and the expanded key that is made from this seed behave as the same key.
 #[test]
 fn ml_kem_key_generation() {
     for (kem, [_, _, name, _]) in KINDS {
@@ -126,7 +126,7 @@ fn ml_kem_key_generation() {
             assert_eq!(from_seed.public(), from_expanded.public());
             let (enc, shared) = from_seed.public().encapsulate().unwrap();
             assert!(from_expanded.decapsulate(&enc).unwrap().unwrap().same(&shared));
-            // Implicit rejection also gives the same secret, because both forms contain z.
+            // Both forms of the key give the same secret for a changed ciphertext, because both forms contain z.
             let mut changed = enc;
             changed[7] ^= 1;
             assert!(

@@ -210,7 +210,7 @@ class ChannelTest {
                 strange.thrown, assertThrows(RuntimeException.class, () -> channel.read(buffer)));
         strange.thrown = null;
         assertEquals(100, channel.position(1_000_000).read(buffer));
-        // The channel has kept a buffer in memory of the library, and this memory is no longer
+        // The channel has stored a buffer in memory of the library, and this memory is no longer
         // valid.
         assertThrows(IllegalStateException.class, () -> strange.kept.put(0, (byte) 1));
         // A channel that reads from itself would read forever.

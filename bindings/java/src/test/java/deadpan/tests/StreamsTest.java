@@ -279,7 +279,8 @@ class StreamsTest {
                 assertThrows(
                         UnfinishedException.class,
                         () -> {
-                            // A writer keeps its bytes, and swallows exceptions.
+                            // A PrintWriter holds bytes in its own buffer, and suppresses
+                            // exceptions.
                             try (SealingStream stream = SEALER.newOutputStream(out);
                                     PrintWriter writer = new PrintWriter(stream)) {
                                 writer.print("late");

@@ -14,8 +14,8 @@ const DATA: usize = 4096;
 const SEALED: usize = DATA + OVERHEAD;
 const KEY: [u8; 32] = [7; 32];
 
-/// Starts the message whose parameters and key all segments use. Each input contains one segment, which is the only
-/// segment of a message.
+/// Starts a message, whose parameters and key are used for all segments. Each input contains one segment, which is the
+/// only segment of a message.
 fn message() -> Arc<Message> {
     let parameters = Parameters::with_segment(SEALED as u32).expect("room for data");
     Arc::new(Message::start(parameters, &KEY, b"").expect("random bytes").0)

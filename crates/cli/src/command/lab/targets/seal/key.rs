@@ -1,4 +1,4 @@
-//! Reads keys from files, and opens messages with keys.
+//! Targets that read keys from files, and that open messages with keys.
 
 use super::sample::{BLOCK, ENCRYPTED, FRAME, PADDING, PASSPHRASE};
 use super::{TAG, flaw};
@@ -7,7 +7,7 @@ use deadpan_lab::{Random, Target};
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{Kem, Passphrase, PrivateKey, hpke};
 
-/// An X25519 key in PKCS#8, except the scalar at its end.
+/// The bytes of an X25519 key in PKCS#8 before the scalar.
 pub(super) const PKCS8: &[u8; 16] = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x6e\x04\x22\x04\x20";
 
 /// Returns the target that reads a private key from PEM and computes its public key.
@@ -26,9 +26,9 @@ pub(super) fn pem_private() -> Target {
         .pair("zeros", "random")
 }
 
-/// Returns the target that tries to unlock a protected key and fails. Either the passphrase is wrong, or the ciphertext
-/// was changed so that the padding or the ASN.1 head before the key is wrong, or both. The error is the same in all
-/// cases, so the time must be the same. An input contains a passphrase and then the key file.
+/// Returns the target that tries to unlock a protected key and fails. Either the passphrase is wrong, or a change of
+/// the ciphertext damages the padding, the ASN.1 head before the key, or both. The error is the same in all cases, so
+/// the time must be the same. An input contains a passphrase and then the key file.
 pub(super) fn pbes2_unpad() -> Target {
     let text = |der: &[u8]| pem::encode("ENCRYPTED PRIVATE KEY", der).expect("a label").into_bytes();
     let target = Target::new("seal.pbes2.unpad", BLOCK + text(&ENCRYPTED).len(), |input| {
@@ -116,8 +116,8 @@ fn rejecting(name: &str, kem: Kem) -> Target {
         let public = public.clone();
         move |random: &mut Random, input: &mut [u8]| {
             // An X25519 point is public, and the function checks whether the point is below 2^255 − 19. The check of an
-            // X25519 point reads more than its last byte only if that byte is 127. So this class does not use points
-            // that end with 127.
+            // X25519 point reads more than its last byte only if that byte is 127. Therefore the inputs of this class
+            // contain no points that end with 127.
             let (enc, sealed) =
                 std::iter::repeat_with(|| hpke::seal(&public, b"", b"", &[0; TAG]).expect("a recipient"))
                     .find(|(enc, _)| enc.last() != Some(&0x7f))
@@ -133,8 +133,8 @@ fn rejecting(name: &str, kem: Kem) -> Target {
         .class("rejected, random", move |random, input| {
             random.fill(&mut input[..LATTICE]);
             random.fill(&mut input[enc_len..]);
-            // For kinds of keys with an elliptic curve, the messages contain 9: the smallest coordinate of a point
-            // whose order is not small.
+            // For kinds of keys with an elliptic curve, the point in the messages is 9: the smallest coordinate of a
+            // point whose order is not small.
             input[LATTICE..enc_len].fill(0);
             input[LATTICE..enc_len].iter_mut().take(1).for_each(|byte| *byte = 9);
         })

@@ -89,7 +89,7 @@ fn in_proportion(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failu
 }
 
 /// Removes from `chosen` the pictures that are not needed, beginning with the smallest picture. `spare` is the number
-/// of bytes by which the capacity exceeds the data.
+/// of bytes by which the capacity exceeds the length of the data.
 fn leave_out(chosen: &mut Vec<usize>, rooms: &[u64], mut spare: u64) {
     let mut smallest: Vec<usize> = (0..chosen.len()).collect();
     smallest.sort_by_key(|at| rooms[chosen[*at]]);
@@ -124,7 +124,7 @@ fn equal(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failure> {
     let (mut best, mut refused) = (None, None);
     for (at, room) in (1_u64..).zip(&lengths) {
         let pictures = total.div_ceil(*room).max(1) + u64::from(spares);
-        // The lengths are sorted, so a part of this length fits into each of the first `at` covers.
+        // The lengths are sorted, so a part of the length `room` fits into each of the first `at` covers.
         let fits = lengths.get(at as usize).is_none_or(|next| next < room);
         let uses = pictures.div_ceil(at);
         let possible = u32::try_from(pictures - u64::from(spares)).map(|count| spare::check(count, spares));
@@ -138,8 +138,8 @@ fn equal(rooms: &[u64], label: Label) -> Result<Vec<TemplateTask>, Failure> {
     let count = total.div_ceil(room).max(1);
     let part = total.div_ceil(count).next_multiple_of(WORD);
     // The number of pictures is computed again, so that each part has data. Rounding a part up to whole words can leave
-    // no data for the last part. This happens only if the set has more pictures than a part has words. In this case,
-    // each part has the length `room`.
+    // no data for the last part. The last part is empty only if the set has more pictures than a part has words. In
+    // this case, each part has the length `room`.
     let count = total.div_ceil(part.max(1)).max(1) as u32;
     let usable = (0..rooms.len()).filter(|cover| rooms[*cover] >= room);
     let tasks = (0..count + spares).zip(usable.cycle()).map(|(index, cover)| {
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(covers(&[100, 64, 1000], 1090, 0), [0, 2]);
         assert_eq!(covers(&[100, 64, 1000], 150, 0), [0, 1]);
         assert_eq!(covers(&[1000, 1000, 1000], 10, 0), [0]);
-        // The smallest cover is not used, because it would make all parts short.
+        // The smallest cover is not used, because with this cover all parts are short.
         assert_eq!(covers(&[1000, 64, 1000, 1000], 1500, 1), [0, 2, 3]);
         assert_eq!(covers(&[1000, 640, 1000], 1200, 1), [0, 1, 2]);
         assert_eq!(covers(&[1000], 1500, 1), [0, 0, 0]);

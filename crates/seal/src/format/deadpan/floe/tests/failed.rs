@@ -19,8 +19,8 @@ fn a_reader_that_failed_stays_failed() {
     let mut before = [0; 32];
     reader.read_exact(&mut before).expect("the first segment is right");
     assert!(before == data[..32]);
-    // The segments after the damaged segment are right. The reader must not return these segments, because the data
-    // before them would be missing.
+    // The segments after the damaged segment are undamaged. The reader must not return segments after a damaged
+    // segment, because data before them would be missing.
     for _ in 0..6 {
         let mut buffer = [0x55; 64];
         assert!(reader.read(&mut buffer).is_err());

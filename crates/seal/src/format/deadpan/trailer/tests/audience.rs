@@ -1,4 +1,4 @@
-//! Tests of the audience that the signers of a file name.
+//! Tests of the audience: the recipients that a signed statement lists.
 
 use super::*;
 use crate::{Audience, Kem, PrivateKey, Recipient};
@@ -46,7 +46,7 @@ fn a_forwarded_file_is_told_as_such() {
     let forwarded = [&new, &sealed[length..]].concat();
     assert_eq!(audience(&forwarded, Identity::Key(carol)), Audience::Others { recipients: 2 });
     assert_eq!(audience(&forwarded, Identity::Key(bob)), Audience::Opener { recipients: 2 });
-    // The passphrase was hashed again with another salt, so it is another recipient, even though the words are the
-    // same.
+    // The passphrase was hashed again with another salt, so the statement names it as another recipient, although the
+    // words are the same.
     assert_eq!(audience(&forwarded, identity()), Audience::Others { recipients: 2 });
 }

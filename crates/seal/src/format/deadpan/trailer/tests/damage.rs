@@ -41,8 +41,8 @@ fn a_trailer_belongs_to_its_file() {
     for data in [&b"data"[..], &long] {
         let (sealed, begin) = signed(data, 1);
         let trailer = &sealed[begin..];
-        // One of the other files contains the same data, sealed again. The second file contains other data of the same
-        // length.
+        // The file `again` contains the same data as `sealed`, sealed a second time. The file `other` contains other
+        // data of the same length.
         let (again, _) = signed(data, 2);
         let (other, _) = signed(&data.iter().map(|byte| byte ^ 1).collect::<Vec<_>>(), 3);
         for other in [&again, &other] {

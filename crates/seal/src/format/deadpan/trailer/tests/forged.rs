@@ -126,10 +126,10 @@ fn changed_data_show_however_much_is_sealed_again() {
             parts.rehash(level);
             assert_forged(&parts.seal(), &format!("segment {segment}, hashed again up to {level}"));
         }
-        // The changes make the data shorter or longer, or exchange segments.
         let changes: [fn(&mut Vec<Vec<u8>>); 5] = [
             |data| data.last_mut().expect("segments").truncate(1000),
-            // A zero after the data is also hashed as padding, so only the length makes the leaf different.
+            // An additional zero gives the same hash input as the zeros of the padding, so only the length field
+            // changes the leaf.
             |data| data.last_mut().expect("segments").push(0),
             |data| data.last_mut().expect("segments").push(1),
             |data| data.swap(3, 4),
@@ -275,8 +275,8 @@ fn changed_metadata_show() {
     assert_forged(&with(&other), "another name");
 }
 
-/// The length of the segments is not signed, so a recipient can choose another length. Even then, the check must
-/// distinguish data from the zeros that fill a leaf.
+/// The length of the segments is not signed, so a recipient can choose another length. Even if the segments have
+/// another length, the check must distinguish data from the zeros that fill a leaf.
 #[test]
 fn zeros_do_not_move_from_one_segment_to_another() {
     let (signer, key) = signer();
