@@ -37,7 +37,7 @@ impl Home {
         // Usually the recorded key exists, and then no other key need be read.
         if let Some(name) = &recorded {
             let own = Own { name: name.clone(), path: self.own_path(name) };
-            if About::of_path(&own.path).is_ok_and(|about| about.is_file()) {
+            if About::of_path(&own.path).is_ok_and(|about| about.is_file()) && !own.signs() {
                 return Ok(Some((own, true)));
             }
         }

@@ -59,7 +59,7 @@ impl<'a> Shift<'a> {
     /// Returns the number of bytes that a worker needs for its output, if a segment of the output has `segment` bytes:
     /// at most `room`.
     fn used(&self, room: usize, segment: usize) -> usize {
-        usize::try_from(self.batch).map_or(room, |batch| room.min(batch.saturating_mul(segment) + PAGE))
+        usize::try_from(self.batch).map_or(room, |batch| room.min(batch.saturating_mul(segment).saturating_add(PAGE)))
     }
 
     /// Takes the next batch of segments. Returns `None` if no batch is left.
