@@ -1,9 +1,9 @@
 //! The lower instruction set levels of the CPU: measures the cells of 16 KiB again, with `deadpan-base64` limited to
 //! AVX2, to SSSE3 and to portable code.
 //!
-//! A process detects its level once, and the level can be lowered only in a build with `--cfg deadpan_test`. The cells
-//! therefore run in a child process with a second binary, which scripts/bench builds with `--cfg deadpan_test`. The
-//! other tables are measured with the ordinary binary. The other libraries detect the CPU themselves, so this limit
+//! A process detects its level once, and the level can be lowered only in a build with `--cfg deadpan_test`. Therefore
+//! a child process measures these rows. It runs a second binary, which scripts/bench builds with `--cfg deadpan_test`.
+//! The other tables are measured with the ordinary binary. The other libraries detect the CPU themselves, so this limit
 //! does not affect them.
 
 use std::process::{Command, Stdio};

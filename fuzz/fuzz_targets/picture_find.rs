@@ -2,8 +2,9 @@
 //! limits, and all data that it finds can be read. The authentication codes of doors (sealed labels) and the checksums
 //! are correct, so that the library examines the contents.
 //!
-//! Input: the number of the test. For a template, the next bytes are its samples and the contents of a door (a sealed
-//! label); for a carrier, its label, its size and changes to the file; for pixels, a label.
+//! Input: the number of the test. The next bytes depend on the kind. For a template, they are its samples and the
+//! contents of a sealed label. For a carrier, they are its label, its size and changes to the file. For pixels, they
+//! are a label.
 #![no_main]
 
 use std::io::{self, Read, Seek, Write};

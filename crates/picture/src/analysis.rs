@@ -1,4 +1,4 @@
-//! Compares a picture that carries data with its cover, and runs five known detectors on that picture.
+//! Compares a cover with the picture that was made from it to carry data, and runs five known detectors on the picture.
 //!
 //! Three methods (chi-square, RS and sample pairs) look for *low-bit replacement*: a sample 2k becomes 2k + 1 or stays,
 //! and a sample 2k + 1 becomes 2k or stays. A sample 2k never becomes 2k − 1. The methods measure this effect: even

@@ -533,7 +533,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
                 // The system allows fewer open files than are open now. Close some files, and try again.
                 Err(error) if is_out_of_files(&error) && slots.open.shrink() => {}
                 Err(error) if target == index => return Err(error),
-                // The thread that requests this picture later gets the same error.
+                // If a thread requests this picture later, the thread gets the same error.
                 Err(_) => {}
             }
         }

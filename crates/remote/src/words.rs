@@ -45,7 +45,8 @@ impl Words {
 
 impl fmt::Display for Words {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An escape is longer than its character, so a message shows none of the characters after the first 300.
+        // A message shows at most 300 characters of its escaped text. An escape is longer than its character, so later
+        // characters of the plain text never show.
         let end = self.0.char_indices().nth(MOST).map_or(self.0.len(), |(end, _)| end);
         let text = crate::shown(&self.0.as_bytes()[..end]);
         match text.char_indices().nth(MOST) {

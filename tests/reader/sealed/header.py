@@ -32,7 +32,7 @@ BODIES = {
     PASSPHRASE: 108,
     SESSION: 140,
 }
-# The number of bytes before the sealed share in the body of a recipient entry that contains a share.
+# The number of bytes that precede the sealed share in the body of an entry for a share.
 SHARE_HEAD = 3 + 2 + 32 + 32
 
 

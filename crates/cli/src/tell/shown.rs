@@ -2,9 +2,8 @@
 //! characters and bytes that are not UTF-8 are escaped.
 //!
 //! Escaping happens at two levels. First, messages for people show paths and texts from outside (as [`Foreign`]) only
-//! in their escaped form. Second, [`guarded`] escapes the characters that a terminal would obey in every text that the
-//! command line writes to a terminal. The functions that write call [`guarded`], and `clippy.toml` forbids other ways
-//! to write.
+//! in their escaped form. Second, [`guarded`] escapes control characters in every text that the command line writes to
+//! a terminal. The functions that write call [`guarded`], and `clippy.toml` forbids other ways to write.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -487,7 +487,7 @@ fn state_from_elsewhere_is_refused() {
     fs::write(server.file(&other), fs::read(server.file(&note)).unwrap()).unwrap();
     let again = server.run(&sandbox, &["seal", "--each", "two", "--to", "s3://bucket/two/"]);
     again.expect(2, "this state is damaged, or belongs elsewhere");
-    // Without the key of the job, nobody can make other users of the job hash a costly passphrase.
+    // An attacker who lacks the job's key cannot cause other users of the job to hash a passphrase with a high cost.
     let costly = sandbox.shell("echo a passphrase | deadpan seal -p --passphrase-fd 0 -o - one/x");
     fs::write(server.file(&other), costly.stdout()).unwrap();
     let again = server.run(&sandbox, &["seal", "--each", "two", "--to", "s3://bucket/two/"]);

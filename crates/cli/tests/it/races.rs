@@ -292,8 +292,8 @@ fn force_writes_to_no_fifo_of_another_user_that_was_not_named() {
     run.expect(2, "d/x is a FIFO or device of another user");
 }
 
-/// An earlier version opened the folder of an output after the question for the passphrase. The affected outputs were
-/// existing results beside the input, pictures, and outputs with `-o`.
+/// An earlier version opened the folder of an output after the question for the passphrase. Affected outputs: results
+/// beside the input that existed already; pictures; outputs that `-o` names.
 #[test]
 fn the_folder_of_an_output_is_the_one_that_was_named() {
     as_one_and_two(|sandbox, as_other| {

@@ -15,11 +15,11 @@ pub(crate) const DRAWS: usize = 2000;
 
 /// Returns the length of blocks for a series whose values are in the order of time.
 ///
-/// The computation starts with the length `∛(6 n ρ² / (1 - ρ²)²)`. For a series whose correlation decreases
-/// geometrically, this length estimates the variance of a mean with the least error (Politis and White, 2004). The
-/// length is a compromise between bias and variance. Only bias makes intervals miss the true value more often, so the
-/// function doubles the length. The result is at most a sixth of the length of the series. The result is at least
-/// `n^(1/3)`, because the estimate of ρ may be too small by chance even if the true ρ is large.
+/// The computation starts with the length `∛(6 n ρ² / (1 - ρ²)²)`. If the correlation of the series decreases
+/// geometrically, a bootstrap with this block length has the least error (Politis and White, 2004). The length is a
+/// compromise between bias and variance. Only bias makes intervals miss the true value more often, so the function
+/// doubles the length. The result is at most a sixth of the length of the series. The result is at least `n^(1/3)`,
+/// because the estimate of ρ may be too small by chance even if the true ρ is large.
 pub(crate) fn block_length(series: &[f64]) -> usize {
     let n = series.len() as f64;
     let rho = correlation(series).clamp(0.0, 0.95);

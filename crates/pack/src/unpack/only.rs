@@ -6,8 +6,8 @@ use crate::select::Filter;
 use crate::shown::shown;
 use crate::tar::Member;
 
-/// The maximum total size of the extended attributes of the skipped folders that [`Only`] keeps. A limit is needed,
-/// because a thousand folders can be nested, each with a megabyte of attributes.
+/// The limit for the memory in which [`Only`] keeps extended attributes of skipped folders. A limit is needed, because
+/// a thousand folders can be nested, each with a megabyte of attributes.
 const MOST_ATTRIBUTES: usize = 16 << 20;
 
 /// The memory for an attribute in addition to its bytes. This memory is counted too, because there can be millions of

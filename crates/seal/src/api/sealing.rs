@@ -305,9 +305,9 @@ impl Sealing {
         Ok((summary, passed.input.into_source()))
     }
 
-    /// Returns whether the engine must read one byte ahead of each unit of a source. This is necessary to pad the data.
-    /// Reading ahead is also necessary for age files: age allows no empty chunk after other chunks, but the data from a
-    /// source may end with an empty piece.
+    /// Returns whether the engine must read one byte more than a unit, to know whether the unit is the last. This is
+    /// necessary to pad the data. Reading ahead is also necessary for age files: age allows no empty chunk after other
+    /// chunks, but the data from a source may end with an empty piece.
     fn goes_alone(&self) -> bool {
         self.contents.padded || self.format == Format::Age
     }

@@ -25,7 +25,7 @@ pub(super) fn encode(key: &PrivateKey) -> Secret {
     assemble(algorithm::inside(key.kem()), &contents(key))
 }
 
-/// Returns the structure around the contents of a private key's octet string.
+/// Returns the PKCS#8 structure whose octet string has the given contents.
 fn assemble(algorithm: Item<'_>, contents: &[u8]) -> Secret {
     let algorithm = Item::Tagged(SEQUENCE, &[algorithm]);
     Item::Tagged(

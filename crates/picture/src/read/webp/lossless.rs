@@ -99,8 +99,8 @@ pub fn window(width: u32, height: u32, rows: u32) -> u64 {
     4 * (kept(width, height, height.min(rows as usize)) * width) as u64
 }
 
-/// Returns how many rows must stay in memory for references. If only a few rows are decoded, only these rows must stay,
-/// and the rows that one copy of the maximum length can fill.
+/// Returns how many rows must stay in memory for references. If only a few rows are decoded, the buffer holds these
+/// rows and the rows that one longest back-reference can fill.
 fn kept(width: usize, height: usize, rows: usize) -> usize {
     height.min(REACH.div_ceil(width)).min(rows + LONGEST_COPY.div_ceil(width))
 }
