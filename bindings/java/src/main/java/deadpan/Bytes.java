@@ -16,8 +16,9 @@ import java.util.List;
  *   <li>Long data outside the heap are used without a copy. The collector does not wait, and an
  *       interrupt stops the work.
  *   <li>Long data on the heap go piece by piece through the buffers of a stream. The stream copies
- *   all data in and out, but it needs no memory for a second array, and the collector does not wait
- *   for all of the data. </ul>
+ *       all data in and out, but it needs no memory for a second array, and the collector does not
+ *       wait for all of the data.
+ * </ul>
  */
 final class Bytes {
     /** The longest data that the collector waits for. */
