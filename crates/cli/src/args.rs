@@ -296,9 +296,9 @@ impl Command {
             Self::Share(args) => args.plan()?,
             Self::Random(args) => Box::new(args.plan()?),
             Self::Cluster(args) => Box::new(args.plan()?),
-            Self::Completions(args) => Box::new(move || args.print(&whole())),
+            Self::Completions(args) => Box::new(move || args.print(whole())),
             Self::Complete(args) => Box::new(move || args.print(&whole())),
-            Self::Man(args) => Box::new(move || args.print(&whole())),
+            Self::Man(args) => Box::new(move || args.print(whole())),
             Self::Lab(command) => return Ok(Task::Lab(Box::new(command))),
         }))
     }

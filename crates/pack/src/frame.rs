@@ -67,7 +67,7 @@ impl Frame {
         &self.ready[self.given..]
     }
 
-    /// Returns the offset in the pack of the first byte after the ready bytes.
+    /// Returns where the ready bytes end, as an offset in the pack.
     pub(crate) fn end(&self) -> u64 {
         self.position + self.ready().len() as u64
     }

@@ -36,14 +36,14 @@ pub struct Completions {
 }
 
 impl Completions {
-    pub fn print(&self, cli: &Command) -> Result<Exit, Failure> {
+    pub fn print(&self, mut cli: Command) -> Result<Exit, Failure> {
         let script = match self.shell {
             Shell::Bash => include_str!("completions/deadpan.bash").into(),
             Shell::Zsh => include_str!("completions/deadpan.zsh").into(),
             Shell::Fish => include_str!("completions/deadpan.fish").into(),
             shell => {
                 let mut text = Vec::new();
-                clap_complete::generate(shell, &mut cli.clone(), "deadpan", &mut text);
+                clap_complete::generate(shell, &mut cli, "deadpan", &mut text);
                 String::from_utf8_lossy(&text).into_owned()
             }
         };

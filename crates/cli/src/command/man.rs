@@ -29,8 +29,8 @@ pub struct Man {
 
 impl Man {
     /// Prints manual pages of the command line `cli`, or writes all pages into a folder.
-    pub fn print(&self, cli: &Command) -> Result<Exit, Failure> {
-        let pages = pages(cli.clone());
+    pub fn print(&self, cli: Command) -> Result<Exit, Failure> {
+        let pages = pages(cli);
         if let Some(folder) = &self.output {
             let failed = |verb: &str, path: &Path, error| Failure::path(verb, path, &error);
             let opened = held::own_or_make(folder, 0o777).map_err(|error| partial::failure(folder, error))?;

@@ -520,9 +520,9 @@ fn own(
 ) -> Result<(String, PublicKey), Failure> {
     let find = || {
         let default = if rehearse { home.default_key()? } else { home.settle_default()? };
-        match mode {
-            Some(mode) => home.key_of_mode(mode),
-            None => Ok(default),
+        match (default, mode) {
+            (Some(default), Some(mode)) => home.key_of_mode(default, mode),
+            (default, _) => Ok(default),
         }
     };
     if let Some(own) = find()? {

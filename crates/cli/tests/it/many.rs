@@ -269,7 +269,10 @@ fn what_is_killed_at_thirty_moments_goes_on() {
     let Some(server) = Server::gateway("killed jobs") else { return };
     let sandbox = Sandbox::with_key("ecc");
     sandbox.write("plain", sample(LONG));
+    let start = Instant::now();
     server.run(&sandbox, &["seal", "plain", "--to", "s3://bucket/source.dpn"]).expect(0, "");
+    // The moments are spread over the time that the command takes on this machine.
+    let step = start.elapsed() / 28;
     let (mut killed, mut resumed) = (0, 0);
     for moment in 0..30 {
         let (name, signal) = (format!("s3://bucket/{moment}"), if moment % 5 == 4 { "-INT" } else { "-KILL" });
@@ -277,7 +280,7 @@ fn what_is_killed_at_thirty_moments_goes_on() {
         let open = ["open", "s3://bucket/source.dpn", "--to", &name];
         let args: &[&str] = if moment % 3 == 2 { &open } else { &seal };
         let run = finish(server.command(&sandbox, args), LIMIT, |child| {
-            thread::sleep(Duration::from_millis(10 + 12 * moment));
+            thread::sleep(step * (moment + 1));
             // The signal goes to the process group of the program.
             let group = format!("-{}", child.id());
             let _ = Command::new("kill").args([signal, "--", &group]).stderr(Stdio::null()).status();

@@ -62,7 +62,8 @@ fn run(args: &SpeedArgs, offer: &Offer, suite: &Suite, command: &str, program: P
     drop(place);
     let found = shown.map_err(|trouble| -> Fault { trouble })?;
     // The names of functions are known only after the table has run.
-    if offer.functions.is_some() && found.rows.is_empty() && !progress::interrupted() {
+    let sought = offer.functions.is_some() && !args.target.is_empty();
+    if sought && found.rows.is_empty() && !progress::interrupted() {
         let names = args.target.join(", ");
         return Err(format!("no function of this table is called {names}\nhint: run the table without --target").into());
     }

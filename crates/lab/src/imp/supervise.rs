@@ -143,7 +143,7 @@ fn watch(notes: &'static Notes, patience: Duration) -> impl FnMut() -> Option<En
 }
 
 impl Notes {
-    /// Creates notes in memory that this process shares with its later child processes.
+    /// Creates the notes. Their memory is shared between this process and the child processes that it starts later.
     fn shared() -> io::Result<&'static Self> {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
         // SAFETY: the mapping is new, so it overlaps nothing.

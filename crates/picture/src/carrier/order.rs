@@ -14,9 +14,9 @@ const BLOCK: usize = 1 << 10;
 /// The order in which the samples of a pixel carry bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleOrder {
-    /// Red, green, blue, with unchanged bits: the picture was originally written as PNG.
+    /// The order of PNG: red, green, blue, with unchanged bits. The carrier was first written as a PNG picture.
     Rgb,
-    /// Green, red, blue, with reversed bits: the picture was originally written as WebP.
+    /// The order of WebP: green, red, blue, with reversed bits. The carrier was first written as a WebP picture.
     Reversed,
 }
 

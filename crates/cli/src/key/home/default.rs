@@ -65,10 +65,9 @@ impl Home {
         Ok(Some(own))
     }
 
-    /// Returns the user's own key for `mode`: the default key if it has this mode, or else the only one of the user's
+    /// Returns the user's own key for `mode`: the key `default` if it has this mode, or else the only one of the user's
     /// keys with this mode.
-    pub fn key_of_mode(&self, mode: Mode) -> Result<Option<Own>, Failure> {
-        let Some(default) = self.default_key()? else { return Ok(None) };
+    pub fn key_of_mode(&self, default: Own, mode: Mode) -> Result<Option<Own>, Failure> {
         if mode_of(&default) == Some(mode) {
             return Ok(Some(default));
         }

@@ -39,9 +39,7 @@ pub fn descriptor(path: &Path) -> Option<u32> {
 /// Whether a path is in a folder of devices or descriptors. An output beside an input cannot be made in a folder of
 /// devices or descriptors.
 pub fn is_beside_devices(path: &Path) -> bool {
-    let mut places = DESCRIPTORS.into_iter().chain(["/dev"]);
-    let folder = folder_of(path).canonicalize().ok();
-    folder.is_some_and(|folder| places.any(|it| Path::new(it).canonicalize().is_ok_and(|it| it == folder)))
+    folder_of(path).canonicalize().is_ok_and(|folder| is_of_descriptors(&folder) || is_one_of(&folder, &["/dev"]))
 }
 
 /// A descriptor that a path leads to.
@@ -85,7 +83,11 @@ fn find(path: &Path) -> Option<Found> {
 /// Whether the entries of a folder are the open descriptors of this process. `folder` is a path without links.
 fn is_of_descriptors(folder: &Path) -> bool {
     // Resolving the names of these folders takes ten system calls, so other folders are excluded first.
-    folder.ends_with("fd") && DESCRIPTORS.iter().any(|it| Path::new(it).canonicalize().is_ok_and(|it| it == folder))
+    folder.ends_with("fd") && is_one_of(folder, &DESCRIPTORS)
+}
+
+fn is_one_of(folder: &Path, names: &[&str]) -> bool {
+    names.iter().any(|name| Path::new(name).canonicalize().is_ok_and(|it| it == folder))
 }
 
 /// Duplicates a descriptor, so that data are written at the current position of the descriptor.

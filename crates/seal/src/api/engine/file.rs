@@ -123,4 +123,14 @@ mod tests {
             assert!(matches!(shift.finish(), Err(Error::Segment { segment: 11 })), "{order:?}");
         }
     }
+
+    #[test]
+    fn an_output_buffer_is_no_longer_than_a_batch() {
+        let (message, _) = Message::start(Parameters::default(), &[7; 32], b"").expect("a message");
+        let segments = message.segments_for(1000).expect("a segment");
+        let (shift, _) = Shift::new(segments, &Work { threads: 1, ..Work::default() }, 4096);
+        for (batch, used) in [(1, 100 + PAGE), (2, 200 + PAGE), (1000, 50_000), (u64::MAX, 50_000)] {
+            assert_eq!(Shift { batch, ..Shift::new(segments, &shift.work, 4096).0 }.used(50_000, 100), used, "{batch}");
+        }
+    }
 }

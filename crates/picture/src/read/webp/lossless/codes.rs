@@ -210,7 +210,7 @@ impl Noise {
             return None;
         }
         let length = entry & 63;
-        // Shifts the bits of red to the lowest bits. The next pixel can be decoded before this shift is done.
+        // Shifts the red bits to the lowest positions. Decoding of the next pixel does not depend on this shift.
         let [red, blue, ..] = (ahead.value << 16 >> length).to_le_bytes();
         ahead.skip(length);
         Some(self.red[usize::from(red)] | entry & 0xff00 | self.blue[usize::from(blue)])
