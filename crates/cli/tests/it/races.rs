@@ -4,7 +4,7 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -39,16 +39,20 @@ fn paused(sandbox: &Sandbox, args: &[&str], meddle: impl FnOnce() + Send) -> Run
 
 /// Runs a command, calls `meddle` when the command reads from the pipe, and then writes these bytes to the pipe.
 fn answered(sandbox: &Sandbox, command: Command, bytes: &[u8], meddle: impl FnOnce() + Send) -> Run {
-    let pipe = sandbox.path("pipe");
+    let pipe = &sandbox.path("pipe");
     std::thread::scope(|scope| {
-        finish(command, LIMIT, |_| {
+        let run = finish(command, LIMIT, |_| {
             scope.spawn(move || {
                 // Opening the pipe for writing waits until the program opens it for reading.
                 let mut pipe = File::options().write(true).open(pipe).unwrap();
                 meddle();
                 pipe.write_all(bytes).unwrap();
             });
-        })
+        });
+        // If the program did not open the pipe, the thread above fails now, and does not wait forever.
+        let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        drop(File::options().read(true).custom_flags(nonblocking).open(pipe).unwrap());
+        run
     })
 }
 
@@ -614,10 +618,11 @@ fn all_inputs_are_found_before_anything_is_asked() {
     paused(&sandbox, &args, save).expect(0, "d/latest.dpn");
     // If the system allows only few open files, folders are opened again, and must be the same folders. Only the first
     // file has a passphrase, because each passphrase takes long on a busy machine.
-    sandbox.shell("deadpan seal -r other.pub -o key.dpn plain").expect(0, "");
+    sandbox.shell("deadpan keygen --no-passphrase -o fast.key").expect(0, "");
+    sandbox.shell("deadpan seal -r fast.pub -o key.dpn plain").expect(0, "");
     sandbox.shell("for i in $(seq 12); do mkdir m$i && cp key.dpn m$i/a.dpn; done; cp d/a.dpn m1").expect(0, "");
     sandbox.shell("echo own > victim/a").expect(0, "");
-    let line = "ulimit -n 20; exec deadpan open -f -i other.key --passphrase-file pipe m*/a.dpn d/a.dpn";
+    let line = "ulimit -n 20; exec deadpan open -f -i fast.key --passphrase-file pipe m*/a.dpn d/a.dpn";
     let run = answered(&sandbox, sandbox.command("sh", &["-c", line]), b"pw\n", || swap(&sandbox, "d", false));
     run.expect(4, told);
     assert_eq!(sandbox.read("victim/a"), b"own\n");
