@@ -269,24 +269,27 @@ fn what_is_killed_at_thirty_moments_goes_on() {
     let Some(server) = Server::gateway("killed jobs") else { return };
     let sandbox = Sandbox::with_key("ecc");
     sandbox.write("plain", sample(LONG));
-    let start = Instant::now();
     server.run(&sandbox, &["seal", "plain", "--to", "s3://bucket/source.dpn"]).expect(0, "");
-    // The moments are spread over the time that the command takes on this machine.
-    let step = start.elapsed() / 28;
+    // The moments are spread over the time that the last command took that was not killed.
+    let start = Instant::now();
+    server.run(&sandbox, &["seal", "plain", "--to", "s3://bucket/other.dpn"]).expect(0, "");
+    let mut whole = start.elapsed();
     let (mut killed, mut resumed) = (0, 0);
     for moment in 0..30 {
         let (name, signal) = (format!("s3://bucket/{moment}"), if moment % 5 == 4 { "-INT" } else { "-KILL" });
         let seal = ["seal", "plain", "--to", &name];
         let open = ["open", "s3://bucket/source.dpn", "--to", &name];
         let args: &[&str] = if moment % 3 == 2 { &open } else { &seal };
+        let start = Instant::now();
         let run = finish(server.command(&sandbox, args), LIMIT, |child| {
-            thread::sleep(step * (moment + 1));
+            thread::sleep(whole * (moment % 10 + 1) / 12);
             // The signal goes to the process group of the program.
             let group = format!("-{}", child.id());
             let _ = Command::new("kill").args([signal, "--", &group]).stderr(Stdio::null()).status();
         });
         let was_killed = run.code() != Some(0);
         killed += usize::from(was_killed);
+        whole = if was_killed { whole } else { start.elapsed() };
         let key = moment.to_string();
         let is_there = server.keys().contains(&key);
         resumed += usize::from(was_killed && server.keys().iter().any(|key| key.contains("/manifest")));
@@ -371,6 +374,7 @@ fn ctrl_c_takes_a_stream_back() {
     // reports that parts remain.
     let is_clean = (0..3).any(|_| {
         let before = server.uploads();
+        let start = Instant::now();
         let run = finish(server.command(&sandbox, &args), LIMIT, |child| {
             // Waits until the upload has begun and the program has received the name of the upload.
             let start = Instant::now();
