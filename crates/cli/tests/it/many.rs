@@ -374,7 +374,6 @@ fn ctrl_c_takes_a_stream_back() {
     // reports that parts remain.
     let is_clean = (0..3).any(|_| {
         let before = server.uploads();
-        let start = Instant::now();
         let run = finish(server.command(&sandbox, &args), LIMIT, |child| {
             // Waits until the upload has begun and the program has received the name of the upload.
             let start = Instant::now();
