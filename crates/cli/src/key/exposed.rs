@@ -38,8 +38,8 @@ pub fn refuse(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failu
     }
     // The base64 of a PEM file can look like a damaged key by chance, so the code looks for undamaged keys first.
     let damaged =
-        |(word, argument): (&String, &OsString)| looks_like_damaged_key(word) && !Path::new(argument).exists();
-    if words.iter().zip(&arguments).any(damaged) {
+        |argument: &OsString| looks_like_damaged_key(&argument.to_string_lossy()) && !Path::new(argument).exists();
+    if arguments.iter().any(damaged) {
         return Err(Failure::usage(
             "an argument looks like a key whose beginning is damaged, and it may be a private key",
             "recipients begin with age1; name a private key by its file, and make a new one if this was one",
@@ -101,12 +101,14 @@ fn holds_private_key(text: &str) -> bool {
     text.contains("private key-----") || text.match_indices(AGE).any(|(index, _)| is_age(&text[index + AGE.len()..]))
 }
 
-/// Whether a word in lower case contains the data of an age key, but neither the prefix of a private key nor the prefix
-/// of a recipient.
+/// Whether a word contains the data of an age key, but neither the prefix of a private key nor the prefix of a
+/// recipient. All letters of an age key have the same case. In base64, such as a public key of SSH, forty letters in a
+/// row often belong to Bech32, but hardly ever have the same case.
 fn looks_like_damaged_key(word: &str) -> bool {
-    let mut runs = word.split(|letter| !BECH32.contains(letter));
+    let lower = word.to_ascii_lowercase();
+    let has_run = |alphabet: &str| word.split(|letter| !alphabet.contains(letter)).any(|run| run.len() >= MANY);
     // An undamaged prefix shows whether the word is a private key or a recipient.
-    !word.contains(AGE) && !word.contains("age1") && runs.any(|run| run.len() >= MANY)
+    !lower.contains(AGE) && !lower.contains("age1") && (has_run(BECH32) || has_run(&BECH32.to_ascii_uppercase()))
 }
 
 /// Whether the text after the prefix is the data of a key, and not the rest of a file's name.
@@ -175,6 +177,9 @@ mod tests {
                 assert!(failure.message.contains("there is a private key"), "{}", failure.message);
             }
         }
+        // An earlier version refused one key of SSH in three hundred.
+        let ssh = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIQpzRy9X8gF2tVdW0S3jN54KHCe6mUa7lQPzry9x8gf2";
+        assert!(refuse(["keys", "add", "bob", ssh].map(Into::into)).is_ok());
         let public = "MCowBQYDK2VuAyEAhEqrKuj5DJvYPiVMpZNf2VeQmgJRtJ/oTSrboOjF4zA=";
         assert!(refuse(["seal", "-r", public].map(Into::into)).is_ok());
         // In rare cases, base64 text has forty letters of Bech32 in a row. In this test, the `BEGIN` line shows that
