@@ -602,18 +602,8 @@ fn all_inputs_are_found_before_anything_is_asked() {
     // A link to another input still counts as this input, and so does a file that an editor saved while the command
     // waited.
     sandbox.shell("ln -s a.dpn d/latest.dpn && deadpan keygen --no-passphrase -o third.key").expect(0, "");
-    let args = [
-        "rewrap",
-        "-r",
-        "third.pub",
-        "-r",
-        "other.pub",
-        "--passphrase-file",
-        "pipe",
-        "d/a.dpn",
-        "d/latest.dpn",
-        "d/old",
-    ];
+    let line = "rewrap -r third.pub -r other.pub --passphrase-file pipe d/a.dpn d/latest.dpn d/old";
+    let args: Vec<_> = line.split(' ').collect();
     let save = || drop(sandbox.shell("cp d/old d/new && mv d/new d/old").expect(0, ""));
     paused(&sandbox, &args, save).expect(0, "d/latest.dpn");
     // If the system allows only few open files, folders are opened again, and must be the same folders. Only the first
