@@ -177,7 +177,7 @@ mod tests {
                 assert!(failure.message.contains("there is a private key"), "{}", failure.message);
             }
         }
-        // An earlier version refused one key of SSH in three hundred.
+        // An earlier version took one Ed25519 key of SSH in three hundred for a damaged private key.
         let ssh = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIQpzRy9X8gF2tVdW0S3jN54KHCe6mUa7lQPzry9x8gf2";
         assert!(refuse(["keys", "add", "bob", ssh].map(Into::into)).is_ok());
         let public = "MCowBQYDK2VuAyEAhEqrKuj5DJvYPiVMpZNf2VeQmgJRtJ/oTSrboOjF4zA=";

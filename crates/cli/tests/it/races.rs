@@ -49,11 +49,11 @@ fn answered(sandbox: &Sandbox, command: Command, bytes: &[u8], meddle: impl FnOn
                 pipe.write_all(bytes).unwrap();
             });
         });
-        // If the program did not open the pipe, the thread above fails now, and does not wait forever.
+        // If the program did not open the pipe, this reader ends the waiting. The reader lives until the thread ends.
         let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-        drop(File::options().read(true).custom_flags(nonblocking).open(pipe).unwrap());
-        run
+        (run, File::options().read(true).custom_flags(nonblocking).open(pipe).unwrap())
     })
+    .0
 }
 
 /// Renames the folder `d` to `held`, and makes `d` a link to `victim`. The link belongs to the user that runs the
