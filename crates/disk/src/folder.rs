@@ -7,7 +7,6 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use rustix::fs::{
     AtFlags, CWD, Dir, Gid, Mode, OFlags, Stat, Uid, chownat, fchmod, fstat, fsync, linkat, mkdirat, openat,
@@ -30,9 +29,9 @@ const NAMES: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXE
 /// The flags for opening a file without waiting for the writer of a pipe and without following a link.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// If the last change of a folder is longer ago than this time, the folder is not new. The time allows for wrong
-/// clocks.
-const RECENT: Duration = Duration::from_secs(10);
+/// If the last change of a folder is longer ago than these seconds, the folder is not new. The time allows for a slow
+/// machine.
+const RECENT: u64 = 10;
 
 /// An open folder.
 ///
@@ -300,8 +299,10 @@ impl Folder {
     pub(crate) fn make_and_share(&self, name: &OsStr, mode: u32) -> io::Result<Self> {
         self.make(name, mode)?;
         let made = self.enter(name)?;
-        let about = made.about()?;
-        let age = about.modified_at().elapsed().unwrap_or_else(|error| error.duration());
+        let (about, around) = (made.about()?, self.about()?);
+        // The new name has just changed this folder. So both times come from the clock of the file system, and the
+        // clock of this machine may be wrong. No program can set the time of such a change to the past.
+        let age = around.changed.0.abs_diff(about.modified.0);
         let is_new = about.is_trusted() && age < RECENT || made.is_empty_own()?;
         if is_new { Ok(made) } else { Err(Exchanged.into()) }
     }

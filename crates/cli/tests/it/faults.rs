@@ -263,6 +263,20 @@ fn clocks_that_are_off_by_minutes_change_nothing() {
 }
 
 #[test]
+fn several_threads_use_a_new_folder_with_a_wrong_clock() {
+    let sandbox = Sandbox::with_key("ecc");
+    let Some(library) = clock(&sandbox) else { return skip("a wrong clock", "there is no C compiler") };
+    tree(&sandbox, 40);
+    sandbox.run(&["seal", "--each", "tree", "--to", "sealed"]).expect(0, "41 objects");
+    for i in 0..10 {
+        let to = format!("back-{i}/a/b");
+        let mut open = sandbox.command(PROGRAM, &["open", "--each", "sealed", "--to", &to]);
+        open.env("LD_PRELOAD", &library).env("AHEAD", "-420");
+        finish(open, LIMIT, |_| ()).expect(0, "41 objects");
+    }
+}
+
+#[test]
 fn a_key_that_the_store_does_not_know_is_no_missing_object() {
     let Some(server) = Server::gateway("unknown credentials") else { return };
     let sandbox = Sandbox::with_key("ecc");
