@@ -1,0 +1,43 @@
+//! Why stored bytes are refused.
+
+use std::io;
+
+use thiserror::Error;
+
+/// What is wrong with stored bytes. Readers return a flaw inside an [`io::Error`] of the kind
+/// [`io::ErrorKind::InvalidData`], or of the kind [`io::ErrorKind::UnexpectedEof`] for [`Flaw::Truncated`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// The header of a frame is malformed, or asks for something that this format does not have, such as a dictionary.
+    #[error("frame {0} has a header that is not allowed")]
+    Header(u64),
+    /// A frame's blocks are malformed, or longer than its data could need.
+    #[error("frame {0} has blocks that are not allowed")]
+    Blocks(u64),
+    /// A frame does not expand to the length that it states.
+    #[error("frame {0} does not expand to the length that it states")]
+    Contents(u64),
+    /// A frame other than the last is shorter than [`FRAME`](crate::FRAME).
+    #[error("frame {0} is short, but it is not the last frame")]
+    Short(u64),
+    /// The seek table is malformed.
+    #[error("the seek table is malformed")]
+    Table,
+    /// The seek table is for other frames.
+    #[error("the seek table does not describe the frames")]
+    OtherFrames,
+    /// Bytes follow the seek table.
+    #[error("bytes follow the seek table")]
+    Trailing,
+    /// The bytes end before the seek table does.
+    #[error("the bytes end before the end of the seek table")]
+    Truncated,
+}
+
+impl From<Flaw> for io::Error {
+    fn from(flaw: Flaw) -> Self {
+        let kind = if flaw == Flaw::Truncated { io::ErrorKind::UnexpectedEof } else { io::ErrorKind::InvalidData };
+        Self::new(kind, flaw)
+    }
+}

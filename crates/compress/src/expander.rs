@@ -1,0 +1,129 @@
+//! Expands a stream: as a reader of stored bytes, or as a writer of them.
+
+use std::io::{self, Read, Write};
+
+use crate::Table;
+use crate::unfold::Unfold;
+use deadpan_ct::Wiped;
+
+/// How many stored bytes are read at once.
+const PIECE: usize = 256 << 10;
+
+/// Reads stored bytes from `input`, and gives the data to its own reader. The data are complete only if the reader
+/// reaches the end without an error, because the seek table at the end is compared with the frames.
+pub struct Expander<R> {
+    input: R,
+    unfold: Unfold,
+    piece: Wiped<Vec<u8>>,
+    begin: usize,
+    end: usize,
+    ended: bool,
+    ready: Wiped<Vec<u8>>,
+    given: usize,
+}
+
+impl<R: Read> Expander<R> {
+    /// Makes an expander that uses this number of threads, or all cores if the number is 0.
+    pub fn new(input: R, threads: usize) -> Self {
+        Self {
+            input,
+            unfold: Unfold::new(threads),
+            piece: Wiped::new(vec![0; PIECE]),
+            begin: 0,
+            end: 0,
+            ended: false,
+            ready: Wiped::default(),
+            given: 0,
+        }
+    }
+
+    /// Returns the lengths of the frames that were found so far.
+    pub fn table(&self) -> &Table {
+        &self.unfold.table
+    }
+
+    /// Returns the input.
+    pub fn input(&self) -> &R {
+        &self.input
+    }
+
+    /// Gets the data of the next frame. Returns false at the end.
+    fn refill(&mut self) -> io::Result<bool> {
+        while !self.ended && self.unfold.is_hungry() {
+            if self.begin == self.end {
+                self.begin = 0;
+                self.end = match self.input.read(&mut self.piece) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    read => read?,
+                };
+                self.ended = self.end == 0;
+            }
+            self.begin += self.unfold.feed(&self.piece[self.begin..self.end]);
+        }
+        match self.unfold.next() {
+            Some(data) => (self.ready, self.given) = (data?, 0),
+            None => return self.unfold.finish().map(|()| false),
+        }
+        Ok(true)
+    }
+}
+
+impl<R: Read> Read for Expander<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.given == self.ready.len() {
+            if buffer.is_empty() || !self.refill()? {
+                return Ok(0);
+            }
+        }
+        let length = buffer.len().min(self.ready.len() - self.given);
+        buffer[..length].copy_from_slice(&self.ready[self.given..self.given + length]);
+        self.given += length;
+        Ok(length)
+    }
+}
+
+/// Takes stored bytes, and writes the data to `output`. The data are complete only if [`ExpandWriter::finish`] returns
+/// without an error.
+pub struct ExpandWriter<W> {
+    output: W,
+    unfold: Unfold,
+}
+
+impl<W: Write> ExpandWriter<W> {
+    /// Makes a writer that uses this number of threads, or all cores if the number is 0.
+    pub fn new(output: W, threads: usize) -> Self {
+        Self { output, unfold: Unfold::new(threads) }
+    }
+
+    /// Writes the rest of the data, and returns the output and the lengths of all frames.
+    ///
+    /// # Errors
+    /// A [`Flaw`](crate::Flaw) if the stored bytes are malformed or end too early; another error if writing fails.
+    pub fn finish(mut self) -> io::Result<(W, Table)> {
+        while self.write_next()? {}
+        self.unfold.finish()?;
+        Ok((self.output, self.unfold.table))
+    }
+
+    fn write_next(&mut self) -> io::Result<bool> {
+        match self.unfold.next() {
+            Some(data) => self.output.write_all(&data?).map(|()| true),
+            None => Ok(false),
+        }
+    }
+}
+
+impl<W: Write> Write for ExpandWriter<W> {
+    fn write(&mut self, stored: &[u8]) -> io::Result<usize> {
+        if !self.unfold.is_hungry() && !self.write_next()? && !stored.is_empty() {
+            // All data before the flaw were written.
+            self.unfold.finish()?;
+        }
+        Ok(self.unfold.feed(stored))
+    }
+
+    /// Flushes the output. Data that still wait for a thread, or for the rest of their frame, are not written.
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}

@@ -1,0 +1,121 @@
+//! Reads data at any position.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use crate::Flaw;
+use crate::fill::fill;
+use crate::frame::{Expand, FRAME};
+use crate::split::{Next, Split};
+use crate::table::{FOOT, Table};
+use deadpan_ct::{Wipe, Wiped};
+
+/// A reader of the data at any position. Expands only the frames that the caller reads.
+pub struct SeekExpander<R> {
+    input: R,
+    table: Table,
+    /// Where each frame begins in the stored bytes, and where the last frame ends.
+    begins: Vec<u64>,
+    expand: Expand,
+    /// The frame whose data are in `data`.
+    here: Option<u64>,
+    data: Wiped<Vec<u8>>,
+    position: u64,
+}
+
+impl<R: Read + Seek> SeekExpander<R> {
+    /// Reads the seek table at the end of `input`, and checks that it fits the length of `input`.
+    ///
+    /// # Errors
+    /// A [`Flaw`] if the table is malformed; another error if reading fails.
+    pub fn new(mut input: R) -> io::Result<Self> {
+        let end = input.seek(SeekFrom::End(0))?;
+        let mut foot = [0; FOOT];
+        input.seek(SeekFrom::Start(end.checked_sub(FOOT as u64).ok_or(Flaw::Truncated)?))?;
+        input.read_exact(&mut foot)?;
+        let length = Table::bytes_for(Table::frames_in(&foot)?);
+        let begin = end.checked_sub(length).ok_or(Flaw::Table)?;
+        let mut bytes = vec![0; usize::try_from(length).map_err(|_| Flaw::Table)?];
+        input.seek(SeekFrom::Start(begin))?;
+        input.read_exact(&mut bytes)?;
+        let table = Table::decode(&bytes)?;
+        let mut begins = Vec::with_capacity(table.stored_lengths().len() + 1);
+        begins.push(0);
+        let mut sum = 0;
+        begins.extend(table.stored_lengths().iter().map(|&stored| {
+            sum += u64::from(stored);
+            sum
+        }));
+        if sum != begin {
+            return Err(Flaw::Table.into());
+        }
+        Ok(Self { input, table, begins, expand: Expand::new()?, here: None, data: Wiped::default(), position: 0 })
+    }
+
+    /// Returns the lengths of all frames. They are checked only when a frame is expanded.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// Returns the length of the data.
+    pub fn length(&self) -> u64 {
+        self.table.length()
+    }
+
+    /// Moves the position to the end of the current frame, and returns the new position.
+    pub fn skip_frame(&mut self) -> u64 {
+        self.position = ((self.position / FRAME as u64 + 1) * FRAME as u64).min(self.length());
+        self.position
+    }
+
+    /// Expands the frame with this number.
+    fn go_to(&mut self, number: u64) -> io::Result<()> {
+        if self.here == Some(number) {
+            return Ok(());
+        }
+        self.here = None;
+        let (begin, end) = (self.begins[number as usize], self.begins[number as usize + 1]);
+        let mut frame = Wiped::new(vec![0; (end - begin) as usize]);
+        self.input.seek(SeekFrom::Start(begin))?;
+        if fill(&mut self.input, &mut frame)? < frame.len() {
+            return Err(Flaw::Truncated.into());
+        }
+        let wanted = (self.length() - number * FRAME as u64).min(FRAME as u64) as usize;
+        match Split::default().next(number, &frame)? {
+            Next::Frame { stored, length } if stored == frame.len() && length == wanted => {}
+            _ => return Err(Flaw::OtherFrames.into()),
+        }
+        if self.data.len() != wanted {
+            self.data = Wiped::new(vec![0; wanted]);
+        }
+        self.expand.expand(number, &frame, &mut self.data).inspect_err(|_| self.data.wipe())?;
+        self.here = Some(number);
+        Ok(())
+    }
+}
+
+impl<R: Read + Seek> Read for SeekExpander<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.length().saturating_sub(self.position);
+        if left == 0 || buffer.is_empty() {
+            return Ok(0);
+        }
+        self.go_to(self.position / FRAME as u64)?;
+        let here = &self.data[(self.position % FRAME as u64) as usize..];
+        let length = buffer.len().min(here.len());
+        buffer[..length].copy_from_slice(&here[..length]);
+        self.position += length as u64;
+        Ok(length)
+    }
+}
+
+impl<R: Read + Seek> Seek for SeekExpander<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let to = match to {
+            SeekFrom::Start(to) => Some(to),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+            SeekFrom::End(by) => self.length().checked_add_signed(by),
+        };
+        self.position = to.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position)
+    }
+}
