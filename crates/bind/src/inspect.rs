@@ -36,6 +36,7 @@ pub fn inspect(path: &Path, identities: Option<&[Identity]>) -> Result<String, F
         text.insert("modified".into(), json!(modified.map(|time| time.as_secs_f64())));
         text.insert("mode".into(), json!(metadata.mode));
         text.insert("hides_length".into(), json!(opened.hides_length()));
+        text.insert("compressed".into(), json!(opened.is_compressed()));
     }
     Ok(Value::Object(text).to_string())
 }

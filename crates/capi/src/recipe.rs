@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use deadpan_bind::Fault;
-use deadpan_seal::{Format, Identity, MaxCost, Recipient, Sealing};
+use deadpan_seal::{Format, Identity, Level, MaxCost, Recipient, Sealing};
 
 /// The recipients and options of sealed files.
 #[derive(Default)]
@@ -17,6 +17,7 @@ pub(crate) struct Parts {
     pub(crate) mixed: bool,
     pub(crate) hide_length: bool,
     pub(crate) age: bool,
+    pub(crate) level: Option<Level>,
     made: Option<Arc<Sealing>>,
 }
 
@@ -36,7 +37,11 @@ impl Recipe {
         let recipients = parts.recipients.clone();
         let sealing = if parts.mixed { Sealing::mixed(recipients) } else { Sealing::to(recipients) };
         let format = if parts.age { Format::Age } else { Format::Deadpan };
-        let made = Arc::new(sealing?.hide_length(parts.hide_length).format(format)?);
+        let mut sealing = sealing?.hide_length(parts.hide_length).format(format)?;
+        if let Some(level) = parts.level {
+            sealing = sealing.compress(level);
+        }
+        let made = Arc::new(sealing);
         parts.made = Some(made.clone());
         Ok(made)
     }

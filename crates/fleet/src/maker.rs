@@ -134,7 +134,7 @@ impl Maker {
                 Ok(Some((Self::Seal { parts, header }, about, more)))
             }
             Divided::Open(opened) => {
-                if opened.is_signed() || opened.hides_length() || opened.format() != Format::Deadpan {
+                if opened.needs_end() || opened.format() != Format::Deadpan {
                     return Ok(None);
                 }
                 let ticket = match opened.rewrap(&[job.key.recipient()], false) {

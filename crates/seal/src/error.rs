@@ -59,6 +59,9 @@ pub enum Error {
     /// The opened data do not have the padding that the header announces.
     #[error("the padding inside is not what the header says")]
     Padding,
+    /// The data inside are compressed, and the compressed form is malformed.
+    #[error("the compressed data inside are malformed: {0}")]
+    Compressed(#[from] deadpan_compress::Flaw),
     /// A share does not fit the file, and there are not enough other shares.
     #[error("{0}")]
     Share(ShareFault),
@@ -269,6 +272,7 @@ impl Error {
             | Self::Trailing
             | Self::Share(_)
             | Self::Armor(_)
+            | Self::Compressed(_)
             | Self::Padding => Fault::Data,
             Self::NoKeyFits(_) | Self::TooFewShares { .. } | Self::WrongPassphrase | Self::TooCostly(_) => Fault::Key,
             Self::Key(error) => error.fault(),
@@ -297,6 +301,25 @@ impl Error {
             Self::Read(error) | Self::Write(error) => error,
             other if other.fault() == Fault::Data => io::Error::new(io::ErrorKind::InvalidData, other),
             other => io::Error::other(other),
+        }
+    }
+
+    /// Finds a flaw of compressed data in an error of a reader or writer that expands the data.
+    pub(crate) fn expanding(error: io::Error) -> io::Error {
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<deadpan_compress::Flaw>()) {
+            Some(flaw) => Self::Compressed(*flaw).into_io(),
+            None => error,
+        }
+    }
+
+    /// Finds a flaw of compressed data in an error of the engine.
+    pub(crate) fn or_flaw(self) -> Self {
+        match &self {
+            Self::Read(error) | Self::Write(error) => {
+                let flaw = error.get_ref().and_then(|inner| inner.downcast_ref::<deadpan_compress::Flaw>());
+                flaw.copied().map_or(self, Self::Compressed)
+            }
+            _ => self,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::border::{give, held, ready, set};
 use super::kinds::{dp_opening, dp_passphrase, dp_private_key, dp_public_key, dp_sealing, dp_session};
 use crate::recipe::{Recipe, Ring};
-use deadpan_seal::{Cost, Identity, MaxCost, Passphrase, PrivateKey, PublicKey, Recipient, Session};
+use deadpan_seal::{Cost, Error, Identity, Level, MaxCost, Passphrase, PrivateKey, PublicKey, Recipient, Session};
 
 exports! {
     /// Begins a list of recipients.
@@ -44,6 +44,16 @@ exports! {
     /// Hides the length of the data.
     fn dp_sealing_hide_length(sealing: *const dp_sealing, hide: i32) {
         held::<Recipe, _>(sealing)?.change(|parts| parts.hide_length = hide != 0);
+        Ok(())
+    }
+
+    /// Compresses the data at a level from 1 to 19. Level 0 means that the data are not compressed.
+    fn dp_sealing_compress(sealing: *const dp_sealing, level: i32) {
+        let parsed = u8::try_from(level).ok().and_then(|level| Level::new(level).ok());
+        if level != 0 && parsed.is_none() {
+            return Err(Error::Invalid("a level of compression is a number from 1 to 19").into());
+        }
+        held::<Recipe, _>(sealing)?.change(|parts| parts.level = parsed);
         Ok(())
     }
 

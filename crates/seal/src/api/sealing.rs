@@ -26,7 +26,11 @@ use crate::format::positions::InOrder;
 use crate::format::segment::Payload;
 use crate::key::sign::Signer;
 use crate::primitive::entropy::Entropy;
-use crate::{Error, Format, IntoRecipients, Metadata, PublicKey, ReadAt, Recipient, Summary, Threshold, Work, WriteAt};
+use crate::{
+    Cursor, Error, Format, IntoRecipients, Metadata, PublicKey, ReadAt, Recipient, Summary, Threshold, Work, WriteAt,
+};
+use deadpan_compress::{Compressor, Level, most_stored};
+use deadpan_ct::Wiped;
 use draft::{Draft, Start};
 
 const SMALL: Error = Error::Invalid("the buffer is too small");
@@ -49,6 +53,8 @@ pub struct Sealing {
     recipients: Vec<Recipient>,
     format: Format,
     contents: Contents,
+    /// How hard to compress the data, or `None` if the data are not compressed.
+    level: Option<Level>,
     signing: Signing,
     entropy: Entropy,
     /// Whether the file may have classical recipients together with other recipients.
@@ -79,7 +85,7 @@ impl Sealing {
 
     fn unchecked(recipients: Vec<Recipient>, mixed: bool) -> Self {
         let (format, contents, signing) = (Format::default(), Contents::default(), Signing::default());
-        Self { recipients, format, contents, signing, entropy: Entropy::System, mixed }
+        Self { recipients, format, contents, level: None, signing, entropy: Entropy::System, mixed }
     }
 
     /// Seals to the owners of these keys: any `needed` owners open the file together. For a threshold together with
@@ -126,6 +132,26 @@ impl Sealing {
     #[must_use]
     pub fn hide_length(mut self, hide: bool) -> Self {
         self.contents.padded = hide;
+        self
+    }
+
+    /// Compresses the data. The length of the sealed file then tells something about the data, which matters if another
+    /// person chooses a part of the data. age files cannot be compressed, so sealing to an age file with this option
+    /// fails.
+    ///
+    /// ```
+    /// use deadpan_seal::{Kem, Level, PrivateKey, Sealing, open};
+    ///
+    /// let key = PrivateKey::generate(Kem::XWing)?;
+    /// let data = b"straight face ".repeat(1000);
+    /// let sealed = Sealing::to(key.public())?.compress(Level::default()).seal(&data)?;
+    /// assert!(sealed.len() < 2500);
+    /// assert_eq!(open(&key, &sealed)?, data);
+    /// # Ok::<(), deadpan_seal::Error>(())
+    /// ```
+    #[must_use]
+    pub fn compress(mut self, level: Level) -> Self {
+        (self.level, self.contents.compressed) = (Some(level), true);
         self
     }
 
@@ -196,6 +222,10 @@ impl Sealing {
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
         output.check()?;
+        if self.level.is_some() {
+            let summary = self.seal_stream(Cursor::new(input, length), InOrder::new(output), work)?;
+            return if summary.plain == length { Ok(summary) } else { Err(Error::Shrank) };
+        }
         let start = Start::new(self)?;
         let segments = start.segments_for(length)?;
         let long = segments.data() > start.unit() as u64;
@@ -209,11 +239,12 @@ impl Sealing {
     }
 
     /// Returns the length of the sealed file that [`Sealing::seal`], [`Sealing::seal_into`], [`Sealing::seal_file`] and
-    /// [`Sealing::seal_at`] make from `length` bytes.
+    /// [`Sealing::seal_at`] make from `length` bytes. If the data are compressed, returns the largest possible length.
     ///
     /// # Errors
     /// If the data are too long, or if the system has no random bytes.
     pub fn sealed_length(&self, length: u64) -> Result<u64, Error> {
+        let length = if self.level.is_some() { most_stored(length).ok_or(Error::TooLong)? } else { length };
         let start = Start::new(self)?;
         let segments = start.segments_for(length)?;
         let sealed = start.length(segments) + segments.sealed();
@@ -232,12 +263,27 @@ impl Sealing {
         mut output: impl Write + Send,
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
+        if let Some(level) = self.level {
+            let mut stored = Compressor::new(&mut input as &mut (dyn Read + Send), level, work.threads);
+            let summary = self.seal_stored(&mut stored, &mut output, work)?;
+            return Ok(Summary { plain: stored.table().length(), ..summary });
+        }
+        self.seal_stored(&mut input, &mut output, work)
+    }
+
+    /// Seals data, or the stored bytes of compressed data. Adds the padding.
+    fn seal_stored(
+        &self,
+        input: &mut (dyn Read + Send),
+        output: &mut (dyn Write + Send),
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
         if self.contents.padded {
-            let mut counted = Counted { input: &mut input as &mut (dyn Read + Send), read: 0 };
-            let summary = self.seal_dyn(&mut Padded::new(&mut counted), &mut output, work)?;
+            let mut counted = Counted { input, read: 0 };
+            let summary = self.seal_dyn(&mut Padded::new(&mut counted), output, work)?;
             return Ok(Summary { plain: counted.read, ..summary });
         }
-        self.seal_dyn(&mut input, &mut output, work)
+        self.seal_dyn(input, output, work)
     }
 
     /// Does the work of [`Sealing::seal_stream`]. The reader and the writer are trait objects, so the engine is
@@ -306,10 +352,10 @@ impl Sealing {
     }
 
     /// Returns whether the engine must read one byte more than a unit, to know whether the unit is the last. This is
-    /// necessary to pad the data. Reading ahead is also necessary for age files: age allows no empty chunk after other
-    /// chunks, but the data from a source may end with an empty piece.
+    /// necessary to pad or compress the data. Reading ahead is also necessary for age files: age allows no empty chunk
+    /// after other chunks, but the data from a source may end with an empty piece.
     fn goes_alone(&self) -> bool {
-        self.contents.padded || self.format == Format::Age
+        self.contents.padded || self.level.is_some() || self.format == Format::Age
     }
 
     /// Seals bytes in memory. Seals data of more than a few mebibytes on all cores.
@@ -317,6 +363,13 @@ impl Sealing {
     /// # Errors
     /// If the system has no random bytes, or no memory to hash a passphrase.
     pub fn seal(&self, plain: &[u8]) -> Result<Vec<u8>, Error> {
+        match self.level {
+            Some(level) => self.seal_padded(&compressed(plain, level, &Work::default())?),
+            None => self.seal_padded(plain),
+        }
+    }
+
+    fn seal_padded(&self, plain: &[u8]) -> Result<Vec<u8>, Error> {
         if self.contents.padded { self.seal_all(&padded(plain)?) } else { self.seal_all(plain) }
     }
 
@@ -336,13 +389,15 @@ impl Sealing {
         Draft::begin(start, long, |_| Shelf::held())
     }
 
-    /// Seals bytes into a buffer, and returns the length of the result. [`Sealing::sealed_length`] returns the same
-    /// length in advance. Seals data of more than a few mebibytes on all cores.
+    /// Seals bytes into a buffer, and returns the length of the result. [`Sealing::sealed_length`] returns the
+    /// necessary length of the buffer. Seals data of more than a few mebibytes on all cores.
     ///
     /// # Errors
     /// If the buffer is too small, if the work is stopped, or if the system has no random bytes, or no memory to hash a
     /// passphrase. After an error, the contents of the buffer are not usable.
     pub fn seal_into(&self, plain: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
+        let stored = self.level.map(|level| compressed(plain, level, work)).transpose()?;
+        let plain = stored.as_ref().map_or(plain, |stored| &stored[..]);
         if self.contents.padded {
             return self.seal_all_into(&padded(plain)?, sealed, work);
         }
@@ -376,8 +431,17 @@ impl Sealing {
         let header = draft.header()?;
         output.write_all(&header).map_err(Error::Write)?;
         let (payload, ending) = draft.into_ending(&header)?;
-        Ok(Sealer::new(payload, output, self.contents.padded, ending))
+        Ok(Sealer::new(payload, output, self.contents.padded, self.level, ending))
     }
+}
+
+/// Compresses bytes in memory.
+fn compressed(plain: &[u8], level: Level, work: &Work<'_>) -> Result<Wiped<Vec<u8>>, Error> {
+    let mut stored = Wiped::new(Vec::new());
+    let room = plain.len() + plain.len() / 256 + 256;
+    stored.try_reserve_exact(room).map_err(|_| Error::System("there is not enough memory to compress the data"))?;
+    Compressor::new(plain, level, work.threads).read_to_end(&mut stored).map_err(Error::Read)?;
+    Ok(stored)
 }
 
 fn units<I: Input>(

@@ -23,13 +23,15 @@ pub(crate) struct Foreign {
     pub(crate) segment: u32,
     /// Whether the metadata declare the data of the file as padded. The caller adds the padding.
     pub(crate) padded: bool,
+    /// Whether the metadata declare the data of the file as compressed. The caller compresses the data.
+    pub(crate) compressed: bool,
     /// Whether the file ends with an additional, empty segment.
     pub(crate) empty_last: bool,
 }
 
 impl Default for Foreign {
     fn default() -> Self {
-        Self { segment: 4096, padded: false, empty_last: false }
+        Self { segment: 4096, padded: false, compressed: false, empty_last: false }
     }
 }
 
@@ -53,7 +55,8 @@ impl Foreign {
     pub(crate) fn seal_to(self, entries: &[Entry], data: &[u8]) -> Vec<u8> {
         let (key, entropy) = (file_key(0), Entropy::Fixed(0));
         let metadata = Metadata { name: Some(b"a file".to_vec()), ..Metadata::default() };
-        let metadata = Contents { metadata, padded: self.padded }.seal(&key, entropy).expect("a box");
+        let contents = Contents { metadata, padded: self.padded, compressed: self.compressed };
+        let metadata = contents.seal(&key, entropy).expect("a box");
         let length = header::length(entries.iter().map(|entry| entry.body.len()), metadata.len());
         let mut sealed = header::encode(&key, entries, &metadata, length).expect("a header");
         let parameters = Parameters::with_segment(self.segment).expect("long enough");

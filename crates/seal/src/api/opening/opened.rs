@@ -12,11 +12,13 @@ use crate::api::engine::{file, memory, stream};
 use crate::format::deadpan::metadata::Contents;
 use crate::format::deadpan::padding::{Stripped, Stripper};
 use crate::format::deadpan::trailer::{Checker, Expected, Leaves, PayloadReader, Verified, Watched};
-use crate::format::fill::Counted;
+use crate::format::fill::{Counted, read_full};
 use crate::format::payload::AnyPayload;
+use crate::format::positions::InOrder;
 use crate::format::segment::{Payload, Segments};
 use crate::{Cursor, Error, Format, Metadata, PublicKey, ReadAt, Signatures, Summary, Work, WriteAt};
-use deadpan_ct::Wipe;
+use deadpan_compress::{ExpandWriter, Expander, SeekExpander};
+use deadpan_ct::{Wipe, Wiped};
 
 /// A file whose header is open. This value holds the file key, and its methods open the payload.
 pub struct Opened {
@@ -24,6 +26,8 @@ pub struct Opened {
     pub(super) contents: Contents,
     /// The public keys of the private keys that opened the header.
     keys: Vec<PublicKey>,
+    /// Whether the caller wants compressed data as they are stored.
+    as_stored: bool,
 }
 
 /// The parts of a whole sealed file.
@@ -57,7 +61,7 @@ impl fmt::Debug for Opened {
 
 impl Opened {
     pub(super) fn new(unlocked: Unlocked, contents: Contents, keys: Vec<PublicKey>) -> Self {
-        Self { unlocked, contents, keys }
+        Self { unlocked, contents, keys, as_stored: false }
     }
 
     /// Returns the format of the file.
@@ -109,6 +113,32 @@ impl Opened {
     #[must_use]
     pub fn hides_length(&self) -> bool {
         self.contents.padded
+    }
+
+    /// Returns whether the data are compressed.
+    #[must_use]
+    pub fn is_compressed(&self) -> bool {
+        self.contents.compressed
+    }
+
+    /// Makes all methods return compressed data as they are stored: in Zstandard's seekable format, which any Zstandard
+    /// decoder reads. Has no effect on data that are not compressed.
+    #[must_use]
+    pub fn as_stored(mut self) -> Self {
+        self.as_stored = true;
+        self
+    }
+
+    /// Returns whether the methods of this type expand the data.
+    pub(crate) fn expands(&self) -> bool {
+        self.contents.compressed && !self.as_stored
+    }
+
+    /// Returns whether a reader needs the end of the file before it can read any range of the data, because the file is
+    /// signed or compressed, or hides its length.
+    #[must_use]
+    pub fn needs_end(&self) -> bool {
+        self.is_signed() || self.hides_length() || self.expands()
     }
 
     /// Returns the number of bytes before the first segment.
@@ -170,6 +200,11 @@ impl Opened {
     ) -> Result<Summary, Error> {
         output.check()?;
         let located = self.locate(Cursor::new(input, length))?;
+        if self.expands() {
+            let mut stored = Cursor::new(input, length);
+            stored.seek(SeekFrom::Start(self.unlocked.header_length() as u64)).map_err(Error::Read)?;
+            return self.open_stream(stored, InOrder::new(output), work);
+        }
         let (begin, padded) = (self.begin(), self.contents.padded);
         let (plain, signatures) = located
             .open(input, |payload, segments| file::open(payload, input, begin, segments, padded, output, work))?;
@@ -185,6 +220,9 @@ impl Opened {
     /// # Errors
     /// If no sealed file has this length, if the beginning of the file was changed, or if reading fails.
     pub fn room_at(&self, input: &impl ReadAt, length: u64) -> Result<u64, Error> {
+        if self.expands() {
+            return Ok(self.seek_in(Cursor::new(input, length))?.length());
+        }
         Ok(self.locate(Cursor::new(input, length))?.segments.data())
     }
 
@@ -212,14 +250,37 @@ impl Opened {
         output: &mut (dyn Write + Send),
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
+        let (summary, output) =
+            if self.expands() { self.expand(input, output, work)? } else { self.strip(input, output, work)? };
+        output.flush().map(|()| summary).map_err(Error::Write)
+    }
+
+    /// Opens a stream, and removes the padding.
+    fn strip<W: Write + Send>(
+        &self,
+        input: &mut (dyn Read + Send),
+        output: W,
+        work: &Work<'_>,
+    ) -> Result<(Summary, W), Error> {
         if !self.contents.padded {
-            let (summary, output) = self.units(input, Writing(output), work)?;
-            return output.0.flush().map(|()| summary).map_err(Error::Write);
+            return self.units(input, Writing(output), work).map(|(summary, output)| (summary, output.0));
         }
         let stripped = Stripped { output, stripper: Stripper::default() };
-        let (summary, stripped) = self.units(input, Writing(stripped), work)?;
-        stripped.0.output.flush().map_err(Error::Write)?;
-        Ok(Summary { plain: stripped.0.stripper.finish()?, ..summary })
+        let (summary, Writing(Stripped { output, stripper })) = self.units(input, Writing(stripped), work)?;
+        Ok((Summary { plain: stripper.finish()?, ..summary }, output))
+    }
+
+    /// Opens a stream, and expands the compressed data.
+    fn expand<W: Write + Send>(
+        &self,
+        input: &mut (dyn Read + Send),
+        output: W,
+        work: &Work<'_>,
+    ) -> Result<(Summary, W), Error> {
+        let output = ExpandWriter::new(output, work.threads);
+        let (summary, output) = self.strip(input, output, work).map_err(Error::or_flaw)?;
+        let (output, table) = output.finish().map_err(|error| Error::Write(error).or_flaw())?;
+        Ok((Summary { plain: table.length(), ..summary }, output))
     }
 
     /// Opens a stream, and passes the data to a [`Sink`], on all cores. `input` begins after the header. All data that
@@ -233,14 +294,14 @@ impl Opened {
         sink: S,
         work: &Work<'_>,
     ) -> Result<(Summary, S), Error> {
-        if !self.contents.padded {
+        if !self.contents.padded && !self.expands() {
             let (summary, sink) = self.units(&mut input, Giving(sink), work)?;
             return Ok((summary, sink.0));
         }
-        let stripped = Stripped { output: Alone { inner: sink, ended: false }, stripper: Stripper::default() };
-        let (summary, stripped) = self.units(&mut input, Writing(stripped), work)?;
-        let plain = stripped.0.stripper.finish()?;
-        Ok((Summary { plain, ..summary }, stripped.0.output.inner))
+        let output = Alone { inner: sink, ended: false };
+        let (summary, output) =
+            if self.expands() { self.expand(&mut input, output, work)? } else { self.strip(&mut input, output, work)? };
+        Ok((summary, output.inner))
     }
 
     fn units<S: Drain>(
@@ -276,6 +337,15 @@ impl Opened {
             .open(&payload, |keys, segments| memory::open(keys, &payload[..segments.sealed() as usize], &mut plain))?;
         let length = self.length_of(&mut plain)?;
         plain.truncate(length as usize);
+        if !self.expands() {
+            return Ok(plain);
+        }
+        let stored = Wiped::new(plain);
+        let mut plain = Vec::new();
+        self.expand_bytes(&stored, &Work::default(), |length| {
+            plain = zeroed(length)?;
+            Ok(&mut plain)
+        })?;
         Ok(plain)
     }
 
@@ -298,12 +368,37 @@ impl Opened {
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
         let located = self.locate(Cursor::new(input, length))?;
-        let plain = room_for(located.segments, plain)?;
         let begin = self.begin();
+        if self.expands() {
+            let mut stored = Wiped::new(zeroed(located.segments.data())?);
+            let ((), signatures) = located.open(input, |payload, segments| {
+                memory::open_into(payload, segments, input, begin, &mut stored, work)
+            })?;
+            let end = self.length_of(&mut stored)?;
+            let plain = self.expand_bytes(&stored[..end as usize], work, |length| room_for(length, plain))?;
+            return Ok(Summary { plain, sealed: length, signatures });
+        }
+        let plain = room_for(located.segments.data(), plain)?;
         let ((), signatures) =
             located.open(input, |payload, segments| memory::open_into(payload, segments, input, begin, plain, work))?;
         let plain = self.length_of(plain)?;
         Ok(Summary { plain, sealed: length, signatures })
+    }
+
+    /// Expands stored bytes in memory into a buffer. `room` makes the buffer. After an error, the buffer is wiped.
+    fn expand_bytes<'b>(
+        &self,
+        stored: &[u8],
+        work: &Work<'_>,
+        room: impl FnOnce(u64) -> Result<&'b mut [u8], Error>,
+    ) -> Result<u64, Error> {
+        let stored_error = |error| Error::Read(error).or_flaw();
+        let length = SeekExpander::new(std::io::Cursor::new(stored)).map_err(stored_error)?.length();
+        let plain = room(length)?;
+        let mut expander = Expander::new(stored, work.threads);
+        let read = read_full(&mut expander, plain).and_then(|_| expander.read(&mut [0]));
+        read.map_err(stored_error).inspect_err(|_| plain.wipe())?;
+        Ok(length)
     }
 
     /// Returns the length of the data, without the padding after the data. If the padding is wrong, wipes the data.
@@ -326,8 +421,17 @@ impl Opened {
     }
 }
 
-/// Returns the beginning of the buffer. The length of this part is the length of the data of all segments.
-fn room_for(segments: Segments, plain: &mut [u8]) -> Result<&mut [u8], Error> {
-    let room = usize::try_from(segments.data()).ok().and_then(|length| plain.get_mut(..length));
+/// Returns zeros in memory for data of this length.
+fn zeroed(length: u64) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    bytes.try_reserve_exact(length).map_err(|_| Error::System("there is not enough memory for the data"))?;
+    bytes.resize(length, 0);
+    Ok(bytes)
+}
+
+/// Returns the beginning of the buffer, which has this length.
+fn room_for(length: u64, plain: &mut [u8]) -> Result<&mut [u8], Error> {
+    let room = usize::try_from(length).ok().and_then(|length| plain.get_mut(..length));
     room.ok_or(Error::Invalid("the buffer is too small"))
 }

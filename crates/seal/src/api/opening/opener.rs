@@ -11,12 +11,21 @@ use crate::format::deadpan::trailer::{Addressee, Expected, Leaves, PayloadReader
 use crate::format::payload::{AnyPayload, OwnedCipher};
 use crate::format::segment::{Payload, SegmentReader};
 use crate::{Error, Signatures};
+use deadpan_compress::Expander;
 use deadpan_ct::Wiped;
 
 /// A reader that opens the data of a sealed file in order. All data that the reader returns were sealed by somebody who
 /// has the file key. If the reader reaches the end without an error, the data are complete. If the file is signed and
 /// the reader reaches the end without an error, the data are the signed data.
-pub struct Opener<R> {
+pub struct Opener<R>(Inner<R>);
+
+enum Inner<R> {
+    Plain(Box<StoredReader<R>>),
+    Compressed(Box<Expander<StoredReader<R>>>),
+}
+
+/// Reads data, or the stored bytes of compressed data.
+struct StoredReader<R> {
     reader: OpenReader<R>,
     stripping: Option<Stripping>,
     signed: Signed,
@@ -67,23 +76,34 @@ impl<R: Read> Opener<R> {
         let ending = about.zip(leaves).map(|(Expected { key, metadata, opener }, leaves)| {
             Box::new(TrailerToCheck { leaves, key: key.clone(), metadata, opener: opener.clone() })
         });
-        Self {
+        let stored = StoredReader {
             reader: SegmentReader::over(cipher, input),
             stripping: opened.hides_length().then(Stripping::default),
             signed: ending.map_or(Signed::No, Signed::Later),
-        }
+        };
+        Self(if opened.expands() {
+            Inner::Compressed(Box::new(Expander::new(stored, 1)))
+        } else {
+            Inner::Plain(Box::new(stored))
+        })
     }
 
     /// Returns the signatures of the data. Returns `None` if nobody signed the data, or if the reader has not yet
     /// reached the end without an error.
     #[must_use]
     pub fn signatures(&self) -> Option<&Signatures> {
-        match &self.signed {
+        let stored: &StoredReader<R> = match &self.0 {
+            Inner::Plain(stored) => stored,
+            Inner::Compressed(expander) => expander.input(),
+        };
+        match &stored.signed {
             Signed::Checked(signatures) => Some(signatures),
             _ => None,
         }
     }
+}
 
+impl<R: Read> StoredReader<R> {
     /// Checks the signatures, at the end of the data.
     fn finish(&mut self) -> Result<(), Error> {
         match std::mem::replace(&mut self.signed, Signed::Failed) {
@@ -146,6 +166,15 @@ impl Stripping {
 }
 
 impl<R: Read> Read for Opener<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Inner::Plain(stored) => stored.read(buffer),
+            Inner::Compressed(expander) => expander.read(buffer).map_err(Error::expanding),
+        }
+    }
+}
+
+impl<R: Read> Read for StoredReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = match &mut self.stripping {
             _ if buffer.is_empty() => return Ok(0),

@@ -12,35 +12,53 @@ use crate::format::payload::{AnyPayload, OwnedCipher};
 use crate::format::positions::read_full_at;
 use crate::format::segment::{Payload, SeekReader, SegmentCipher};
 use crate::{Cursor, Error, ReadAt, Signatures};
+use deadpan_compress::SeekExpander;
 use deadpan_ct::{Wipe, Wiped};
 
 /// A reader that opens data at any position. The reader opens only the segments that contain the requested data. If the
 /// file is signed, the reader returns only data that were signed.
 pub struct RangeReader<R> {
+    inner: Inner<R>,
+    signatures: Option<Signatures>,
+}
+
+enum Inner<R> {
+    Plain(Box<StoredRange<R>>),
+    Compressed(Box<SeekExpander<StoredRange<R>>>),
+}
+
+/// Reads data at any position, or the stored bytes of compressed data.
+struct StoredRange<R> {
     reader: RangeSegments<R>,
     length: u64,
-    signatures: Option<Signatures>,
 }
 
 type RangeSegments<R> = SeekReader<WatchedCipher<OwnedCipher, Option<SeekChecker<R>>>, Shared<R>>;
 
 impl<R> fmt::Debug for RangeReader<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RangeReader").field("length", &self.length).finish_non_exhaustive()
+        f.debug_struct("RangeReader").finish_non_exhaustive()
     }
 }
 
 impl<R: Read + Seek> RangeReader<R> {
-    fn new(located: Located, input: R, begin: u64, padded: bool) -> Result<Self, Error> {
+    fn new(located: Located, input: R, opened: &Opened) -> Result<Self, Error> {
+        let begin = opened.begin();
         let Located { payload, segments, signed } = located;
         let input = Shared::new(input);
         let signatures = signed.as_ref().map(|(verified, _)| verified.signatures.clone());
         let watch = signed.map(|(verified, begin)| SeekChecker { verified, input: input.clone(), begin });
         let cipher = WatchedCipher { cipher: payload.into_cipher(), watch };
         let mut reader = SeekReader::over(cipher, input, begin, begin + segments.sealed())?;
-        let length = if padded { end_of_padded(&mut reader)? } else { reader.length() };
+        let length = if opened.hides_length() { end_of_padded(&mut reader)? } else { reader.length() };
         reader.rewind().map_err(Error::Read)?;
-        Ok(Self { reader, length, signatures })
+        let stored = StoredRange { reader, length };
+        let inner = if opened.expands() {
+            Inner::Compressed(Box::new(SeekExpander::new(stored).map_err(|error| Error::Read(error).or_flaw())?))
+        } else {
+            Inner::Plain(Box::new(stored))
+        };
+        Ok(Self { inner, signatures })
     }
 
     /// Creates a reader for the segments of a damaged file that nobody signed. The reader's length is the number of
@@ -48,7 +66,8 @@ impl<R: Read + Seek> RangeReader<R> {
     fn over_damaged(payload: AnyPayload, input: R, begin: u64, end: u64) -> Result<Self, Error> {
         let cipher = WatchedCipher { cipher: payload.into_cipher(), watch: None };
         let reader = SeekReader::over_damaged(cipher, Shared::new(input), begin, end)?;
-        Ok(Self { length: reader.length(), reader, signatures: None })
+        let inner = Inner::Plain(Box::new(StoredRange { length: reader.length(), reader }));
+        Ok(Self { inner, signatures: None })
     }
 
     /// Returns the signatures of the file, or `None` if nobody signed the file. The signatures are already checked. The
@@ -58,16 +77,32 @@ impl<R: Read + Seek> RangeReader<R> {
         self.signatures.as_ref()
     }
 
-    /// Moves the position to the end of the current segment, for example to skip a damaged segment. Returns the new
-    /// position. The new position is at most the length of the data.
+    /// Moves the position to the end of the current segment, for example to skip a damaged segment. In compressed data,
+    /// moves the position to the end of the current frame. Returns the new position. The new position is at most the
+    /// length of the data.
     pub fn skip_segment(&mut self) -> u64 {
-        self.reader.skip_segment().min(self.length)
+        match &mut self.inner {
+            Inner::Plain(stored) => stored.reader.skip_segment().min(stored.length),
+            Inner::Compressed(expander) => expander.skip_frame(),
+        }
+    }
+
+    /// Returns the length to which the data are compressed, or `None` if the data are not compressed.
+    #[must_use]
+    pub fn compressed_length(&self) -> Option<u64> {
+        match &self.inner {
+            Inner::Plain(_) => None,
+            Inner::Compressed(expander) => Some(expander.table().stored()),
+        }
     }
 
     /// Returns the length of the plain data.
     #[must_use]
     pub fn length(&self) -> u64 {
-        self.length
+        match &self.inner {
+            Inner::Plain(stored) => stored.length,
+            Inner::Compressed(expander) => expander.length(),
+        }
     }
 }
 
@@ -86,13 +121,31 @@ fn end_of_padded<R: Read + Seek>(reader: &mut RangeSegments<R>) -> Result<u64, E
 
 impl<R: Read + Seek> Read for RangeReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.inner {
+            Inner::Plain(stored) => stored.read(buffer),
+            Inner::Compressed(expander) => expander.read(buffer).map_err(Error::expanding),
+        }
+    }
+}
+
+impl<R: Read + Seek> Seek for RangeReader<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match &mut self.inner {
+            Inner::Plain(stored) => stored.seek(to),
+            Inner::Compressed(expander) => expander.seek(to),
+        }
+    }
+}
+
+impl<R: Read + Seek> Read for StoredRange<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.length.saturating_sub(self.reader.stream_position()?);
         let wanted = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
         self.reader.read(&mut buffer[..wanted])
     }
 }
 
-impl<R: Read + Seek> Seek for RangeReader<R> {
+impl<R: Read + Seek> Seek for StoredRange<R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let to = match to {
             SeekFrom::End(by) => {
@@ -113,9 +166,8 @@ impl Opened {
     ///
     /// # Errors
     /// If the range ends after the end of the data, if the data were changed, or if reading fails. [`Error::Invalid`]
-    /// if the file is signed or hides its length, because this method does not read the end of the file, where the
-    /// signatures and the padding are. [`Error::Invalid`] if `data` and the range differ in length. `data` is wiped
-    /// after an error.
+    /// if [`Opened::needs_end`] returns `true`, because this method does not read the end of the file.
+    /// [`Error::Invalid`] if `data` and the range differ in length. `data` is wiped after an error.
     pub fn read_range(
         &self,
         input: &impl ReadAt,
@@ -138,8 +190,8 @@ impl Opened {
         range: &Range<u64>,
         wanted: usize,
     ) -> Result<Located, Error> {
-        if self.is_signed() || self.contents.padded {
-            return Err(Error::Invalid("an excerpt of a file that is signed or hides its length"));
+        if self.needs_end() {
+            return Err(Error::Invalid("an excerpt of a file that is signed or compressed, or hides its length"));
         }
         let located = self.locate(Cursor::new(input, length))?;
         let there = range.end.checked_sub(range.start).filter(|_| range.end <= located.segments.data());
@@ -196,18 +248,18 @@ impl Opened {
     /// # Errors
     /// If the file cannot have this length, if its last segment does not open, or if a signature is wrong.
     pub fn seek_in<R: Read + Seek>(&self, mut input: R) -> Result<RangeReader<R>, Error> {
-        RangeReader::new(self.locate(&mut input)?, input, self.begin(), self.contents.padded)
+        RangeReader::new(self.locate(&mut input)?, input, self)
     }
 
     /// Does the same as [`Opened::seek_in`], but for a file whose end may be damaged or missing. All data that the
     /// reader returns are authentic, but the length of the data is not authentic. The reader returns padding as data.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the file is signed, because the signatures are at the end. Another error if even the
-    /// beginning of the payload is damaged.
+    /// [`Error::Invalid`] if the file is signed or compressed, because signatures and the seek table are at the end.
+    /// Another error if even the beginning of the payload is damaged.
     pub fn seek_in_damaged<R: Read + Seek>(&self, mut input: R) -> Result<RangeReader<R>, Error> {
-        if self.is_signed() {
-            return Err(Error::Invalid("the beginning of a signed file"));
+        if self.is_signed() || self.expands() {
+            return Err(Error::Invalid("the beginning of a signed or compressed file"));
         }
         let length = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
         input.seek(SeekFrom::Start(self.unlocked.header_length() as u64)).map_err(Error::Read)?;

@@ -65,6 +65,9 @@ impl<'s> Start<'s> {
         if sealing.contents.padded {
             return Err(Error::Invalid("age files cannot hide the length of the data"));
         }
+        if sealing.level.is_some() {
+            return Err(Error::Invalid("age files cannot be compressed inside"));
+        }
         if !sealing.signing.is_empty() {
             return Err(Error::Invalid("age files cannot be signed inside"));
         }

@@ -105,15 +105,18 @@ impl Sealing {
     /// Begins a sealed file for `length` bytes of data. Each part has room for `each` segments of 256 KiB.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if `each` is 0, or for age files and signed files, which cannot be made in parts;
-    /// [`Error::TooMany`] if the recipients do not fit into a segment; [`Error::TooLong`] if the data are too long;
-    /// another error if the system fails.
+    /// [`Error::Invalid`] if `each` is 0, or for age files, signed files and compressed files, which cannot be made in
+    /// parts; [`Error::TooMany`] if the recipients do not fit into a segment; [`Error::TooLong`] if the data are too
+    /// long; another error if the system fails.
     pub fn divide(&self, length: u64, each: u64) -> Result<(Parts, Beginning), Error> {
         if !self.signing.is_empty() {
             return Err(Error::Invalid("a signed file cannot be made in parts"));
         }
         if self.format == Format::Age {
             return Err(Error::Invalid("an age file cannot be made in parts"));
+        }
+        if self.level.is_some() {
+            return Err(Error::Invalid("a compressed file cannot be made in parts"));
         }
         let (message, beginning) = Start::new(self)?.into_parts()?;
         Ok((Parts::new(message, length, each, self.contents.padded)?, beginning))
@@ -220,7 +223,9 @@ impl Opened {
     /// changed or cannot be read.
     pub fn divide(&self, input: impl Read, length: u64, each: u64) -> Result<Parts, Error> {
         match self.payload(input)? {
-            AnyPayload::Floe(message) if !self.is_signed() => Parts::new(message, length, each, self.hides_length()),
+            AnyPayload::Floe(message) if !self.is_signed() && !self.is_compressed() => {
+                Parts::new(message, length, each, self.hides_length())
+            }
             _ => Err(Error::Invalid("this file cannot be made in parts")),
         }
     }

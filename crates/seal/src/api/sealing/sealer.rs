@@ -10,6 +10,7 @@ use crate::format::deadpan::padding;
 use crate::format::deadpan::trailer::{Claim, Recorder, Signing, WatchedCipher};
 use crate::format::payload::{AnyPayload, OwnedCipher};
 use crate::format::segment;
+use deadpan_compress::{CompressWriter, Level};
 
 type SealCipher = WatchedCipher<OwnedCipher, Option<Arc<Recorder<'static>>>>;
 
@@ -17,10 +18,17 @@ type SealCipher = WatchedCipher<OwnedCipher, Option<Arc<Recorder<'static>>>>;
 /// [`Sealer::finish`], the output is incomplete, and readers refuse the output.
 #[must_use = "without `finish` the output is cut short, and refused"]
 pub struct Sealer<W> {
-    writer: segment::SegmentWriter<SealCipher, W>,
+    writer: Inner<W>,
     written: u64,
     padded: bool,
     ending: Option<TrailerToWrite>,
+}
+
+type Segments<W> = segment::SegmentWriter<SealCipher, W>;
+
+enum Inner<W> {
+    Plain(Segments<W>),
+    Compressed(Box<CompressWriter<Segments<W>>>),
 }
 
 pub(super) struct TrailerToWrite {
@@ -37,21 +45,39 @@ impl<W> fmt::Debug for Sealer<W> {
 }
 
 impl<W: Write> Sealer<W> {
-    pub(super) fn new(payload: AnyPayload, output: W, padded: bool, ending: Option<TrailerToWrite>) -> Self {
+    pub(super) fn new(
+        payload: AnyPayload,
+        output: W,
+        padded: bool,
+        level: Option<Level>,
+        ending: Option<TrailerToWrite>,
+    ) -> Self {
         let watch = ending.as_ref().map(|ending| ending.recorder.clone());
         let cipher = WatchedCipher { cipher: payload.into_cipher(), watch };
-        Self { writer: segment::SegmentWriter::over(cipher, output), written: 0, padded, ending }
+        let segments = segment::SegmentWriter::over(cipher, output);
+        let writer = match level {
+            Some(level) => Inner::Compressed(Box::new(CompressWriter::new(segments, level, 1))),
+            None => Inner::Plain(segments),
+        };
+        Self { writer, written: 0, padded, ending }
     }
 
     /// Writes the last segment. If the file is signed, writes the trailer, too. Returns the inner writer.
     ///
     /// # Errors
     /// If writing fails, or if a signer fails to sign.
-    pub fn finish(mut self) -> io::Result<W> {
+    pub fn finish(self) -> io::Result<W> {
+        let (mut segments, written) = match self.writer {
+            Inner::Plain(segments) => (segments, self.written),
+            Inner::Compressed(writer) => {
+                let (segments, table) = writer.finish()?;
+                (segments, table.stored())
+            }
+        };
         if self.padded {
-            padding::write_padding(self.written, &mut self.writer)?;
+            padding::write_padding(written, &mut segments)?;
         }
-        let mut output = self.writer.finish()?;
+        let mut output = segments.finish()?;
         if let Some(TrailerToWrite { recorder, signing, key, claim }) = self.ending {
             // The segment writer no longer exists, so no other owner of the recorder is left.
             let recorder = Arc::into_inner(recorder).ok_or_else(|| io::Error::other("the hashes are in use"))?;
@@ -64,12 +90,18 @@ impl<W: Write> Sealer<W> {
 
 impl<W: Write> Write for Sealer<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.writer.write(bytes)?;
+        let written = match &mut self.writer {
+            Inner::Plain(segments) => segments.write(bytes)?,
+            Inner::Compressed(writer) => writer.write(bytes)?,
+        };
         self.written += written as u64;
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
+        match &mut self.writer {
+            Inner::Plain(segments) => segments.flush(),
+            Inner::Compressed(writer) => writer.flush(),
+        }
     }
 }

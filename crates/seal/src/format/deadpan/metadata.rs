@@ -17,12 +17,16 @@ const STEP: usize = 256;
 pub(crate) const SHORTEST: usize = NONCE + STEP + TAG;
 const LONGEST_NAME: usize = 4096;
 /// The maximum number of bytes in the fields of the metadata box.
-pub(crate) const LONGEST_FIELDS: usize = 3 + 12 + 2 + 2 + LONGEST_NAME;
+pub(crate) const LONGEST_FIELDS: usize = 3 + 12 + 2 + 2 + LONGEST_NAME + 1;
 const LONGEST: usize = NONCE + LONGEST_FIELDS.next_multiple_of(STEP) + TAG;
 
 const TIME: u8 = 1;
 const MODE: u8 = 2;
 const NAME: u8 = 4;
+const COMPRESSION: u8 = 8;
+
+/// The only compression: Zstandard in frames of 4 MiB.
+const ZSTANDARD: u8 = 1;
 
 /// The kind of the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,11 +56,12 @@ pub struct Metadata {
     pub mode: Option<u32>,
 }
 
-/// The contents of the metadata box: the metadata that users see, and whether the data are padded.
+/// The contents of the metadata box: the metadata that users see, and whether the data are padded or compressed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub(crate) metadata: Metadata,
     pub(crate) padded: bool,
+    pub(crate) compressed: bool,
 }
 
 pub(crate) fn is_box_length(length: usize) -> bool {
@@ -90,14 +95,16 @@ impl Contents {
 
     fn length(&self) -> usize {
         let Metadata { name, modified, mode, .. } = &self.metadata;
-        3 + modified.map_or(0, |_| 12) + mode.map_or(0, |_| 2) + name.as_ref().map_or(0, |name| 2 + name.len())
+        let name = name.as_ref().map_or(0, |name| 2 + name.len());
+        3 + modified.map_or(0, |_| 12) + mode.map_or(0, |_| 2) + name + usize::from(self.compressed)
     }
 
     fn encode(&self) -> Secret {
         let Metadata { kind, name, modified, mode } = &self.metadata;
         let present = if modified.is_some() { TIME } else { 0 }
             | if mode.is_some() { MODE } else { 0 }
-            | if name.is_some() { NAME } else { 0 };
+            | if name.is_some() { NAME } else { 0 }
+            | if self.compressed { COMPRESSION } else { 0 };
         let mut bytes = Secret::zeroed(self.length().next_multiple_of(STEP));
         let mut rest = &mut bytes[..];
         let mut put =
@@ -114,6 +121,9 @@ impl Contents {
         if let Some(name) = name {
             put(&(name.len() as u16).to_be_bytes());
             put(name);
+        }
+        if self.compressed {
+            put(&[ZSTANDARD]);
         }
         bytes
     }
@@ -135,18 +145,23 @@ impl Contents {
             _ => return Err(Error::Newer("an unknown padding")),
         };
         let present = number(1)? as u8;
+        if present > TIME | MODE | NAME | COMPRESSION {
+            return Err(Error::Newer("an unknown field of the metadata"));
+        }
         let modified = if present & TIME == 0 { None } else { Some(from_epoch(number(8)? as i64, number(4)? as u32)?) };
         let mode = if present & MODE == 0 { None } else { Some(number(2)? as u32) };
         let length = if present & NAME == 0 { None } else { Some(number(2)? as usize) };
         let name = length.map(|length| take(length).map(<[u8]>::to_vec)).transpose()?;
-        let bad = present > TIME | MODE | NAME
-            || mode.is_some_and(|mode| mode > 0o7777)
-            || name.as_ref().is_some_and(|name| !is_name(name));
+        let compressed = present & COMPRESSION != 0;
+        if compressed && take(1)? != [ZSTANDARD] {
+            return Err(Error::Newer("an unknown compression"));
+        }
+        let bad = mode.is_some_and(|mode| mode > 0o7777) || name.as_ref().is_some_and(|name| !is_name(name));
         let shortest = (bytes.len() - rest.len()).next_multiple_of(STEP) == bytes.len();
         if bad || !shortest || rest.iter().any(|byte| *byte != 0) {
             return Err(Error::Header("the metadata"));
         }
-        Ok(Self { metadata: Metadata { kind, name, modified, mode }, padded })
+        Ok(Self { metadata: Metadata { kind, name, modified, mode }, padded, compressed })
     }
 
     /// Seals the contents. Returns the IV, the ciphertext and the tag.
@@ -227,8 +242,10 @@ mod tests {
             for mode in [None, Some(0), Some(0o7777)] {
                 for name in [None, Some(b"a".to_vec()), Some(vec![0xff; 239]), Some(vec![b'n'; LONGEST_NAME])] {
                     let metadata = Metadata { kind: Kind::File, name, modified, mode };
-                    let contents = Contents { metadata, padded: true };
-                    assert_eq!(round(&contents), contents);
+                    for compressed in [false, true] {
+                        let contents = Contents { metadata: metadata.clone(), padded: true, compressed };
+                        assert_eq!(round(&contents), contents);
+                    }
                 }
             }
         }
@@ -244,7 +261,7 @@ mod tests {
                 mode: Some(0),
                 ..Metadata::default()
             };
-            Contents { metadata, padded: false }.encode().len()
+            Contents { metadata, ..Contents::default() }.encode().len()
         };
         assert_eq!((length(1), length(200), length(237), length(238)), (256, 256, 256, 512));
     }
@@ -255,7 +272,7 @@ mod tests {
             let metadata = Metadata { name: Some(name.to_vec()), ..Metadata::default() };
             assert!(matches!(metadata.check(), Err(Error::Invalid(_))), "{}", name.escape_ascii());
             if name.len() <= LONGEST_NAME {
-                let bytes = Contents { metadata, padded: false }.encode();
+                let bytes = Contents { metadata, ..Contents::default() }.encode();
                 assert!(matches!(Contents::decode(&bytes), Err(Error::Header(_))), "{}", name.escape_ascii());
             }
         }
@@ -263,7 +280,8 @@ mod tests {
 
     #[test]
     fn there_is_one_encoding() {
-        let contents = Contents { metadata: Metadata { mode: Some(0o644), ..Metadata::default() }, padded: false };
+        let metadata = Metadata { mode: Some(0o644), ..Metadata::default() };
+        let contents = Contents { metadata, compressed: true, ..Contents::default() };
         let bytes = contents.encode();
         let changed = |place: usize, value: u8| {
             let mut bytes = bytes.to_vec();
@@ -272,9 +290,10 @@ mod tests {
         };
         assert!(matches!(changed(0, 3), Err(Error::Newer(_))));
         assert!(matches!(changed(1, 2), Err(Error::Newer(_))));
-        assert!(matches!(changed(2, 8 | MODE), Err(Error::Header(_))));
+        assert!(matches!(changed(2, 16 | MODE), Err(Error::Newer(_))));
+        assert!(matches!(changed(5, 0), Err(Error::Newer(_))) && matches!(changed(5, 2), Err(Error::Newer(_))));
         assert!(matches!(changed(3, 0x10), Err(Error::Header(_))), "mode");
-        assert!(matches!(changed(5, 1), Err(Error::Header(_))), "zeros behind");
+        assert!(matches!(changed(6, 1), Err(Error::Header(_))), "zeros behind");
         assert!(
             matches!(Contents::decode(&[&bytes[..], &[0; STEP]].concat()), Err(Error::Header(_))),
             "a step too long"

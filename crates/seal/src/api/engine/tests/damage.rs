@@ -3,6 +3,7 @@
 use super::*;
 use crate::format::deadpan::floe::{Message, Parameters};
 use crate::tests::foreign::Foreign;
+use deadpan_compress::Level;
 
 /// All engines must give the same error.
 fn refusal(sealed: &[u8]) -> Option<String> {
@@ -30,8 +31,9 @@ fn refusal(sealed: &[u8]) -> Option<String> {
 
 #[test]
 fn every_byte_of_a_small_file_counts() {
-    for padded in [false, true] {
-        let sealed = sealing(padded).seal(&sample(100)).expect("sealed");
+    for (padded, compressed) in [(false, false), (true, false), (false, true)] {
+        let sealing = if compressed { sealing(padded).compress(Level::default()) } else { sealing(padded) };
+        let sealed = sealing.seal(&sample(100)).expect("sealed");
         assert_eq!(refusal(&sealed), None);
         for place in 0..sealed.len() {
             let mut changed = sealed.clone();
@@ -148,5 +150,45 @@ fn the_same_of_a_message_alone() {
         let mut plain = b"before".to_vec();
         assert!(message.open_onto(&changed, &mut plain).is_err(), "byte {place} may be changed");
         assert_eq!(plain, b"before", "byte {place}");
+    }
+}
+
+/// Data that say that they are compressed, but are not, or not well.
+#[test]
+fn malformed_compressed_data_are_refused() {
+    let stored = {
+        let mut stored = Vec::new();
+        deadpan_compress::Compressor::new(&sample(9000)[..], Level::default(), 1)
+            .read_to_end(&mut stored)
+            .expect("read");
+        stored
+    };
+    let compressed = Foreign { compressed: true, ..Foreign::default() };
+    assert_eq!(refusal(&compressed.seal(&stored)), None);
+    let end = stored.len();
+    let lies = [&stored[..end - 20], &[0; 4], &stored[end - 16..]].concat();
+    for (bad, why) in [
+        (&b""[..], "the bytes end before the end of the seek table"),
+        (b"abc", "the bytes end before the end of the seek table"),
+        (b"plain data, which were not compressed", "frame 0 has a header that is not allowed"),
+        (&stored[..stored.len() - 1], "the bytes end before the end of the seek table"),
+        (&[&stored[..], b"x"].concat(), "bytes follow the seek table"),
+        (&lies, "the seek table"),
+    ] {
+        let sealed = compressed.seal(bad);
+        let (opened, payload) = opened(&sealed).expect("the passphrase");
+        let mut reader = opened.read_from(payload).expect("a payload");
+        let read = reader.read_to_end(&mut Vec::new()).expect_err("malformed");
+        let words = format!("the compressed data inside are malformed: {why}");
+        assert!(read.to_string().contains(&words), "{read}");
+        let streamed = opened.open_stream(payload, std::io::sink(), &work(2)).expect_err("malformed");
+        assert!(matches!(streamed, Error::Compressed(_)) && streamed.to_string().contains(&words), "{streamed}");
+        let whole = opened.open(payload).expect_err("malformed");
+        assert!(matches!(whole, Error::Compressed(_)), "{whole}");
+        let file = tempfile::tempfile().expect("a temporary file");
+        let filed = opened.open_file(&file_with(&sealed), &file, &work(2)).expect_err("malformed");
+        assert!(matches!(filed, Error::Compressed(_)), "{filed}");
+        let sought = opened.seek_in(std::io::Cursor::new(&sealed)).map(drop);
+        assert!(matches!(sought, Err(Error::Compressed(_))), "{sought:?}");
     }
 }

@@ -38,7 +38,7 @@ fn segments_of_any_length_open_in_all_ways() {
         for length in lengths(segment) {
             let threads: &[usize] = if length > 1_000_000 { &[2] } else { &[1, 2, 5] };
             for padded in [false, true] {
-                check(Foreign { segment, padded, empty_last: false }, &sample(length), threads);
+                check(Foreign { segment, padded, empty_last: false, ..Foreign::default() }, &sample(length), threads);
             }
         }
     }
@@ -52,9 +52,9 @@ fn batches_of_any_segments_meet() {
         let data = sample(17 << 20);
         let full = segment as usize - 32;
         let whole = &data[..((9 << 20) / full).max(1) * full];
-        check(Foreign { segment, padded: false, empty_last: false }, &data, &[5]);
-        check(Foreign { segment, padded: true, empty_last: false }, &data[..5_000_001], &[2]);
-        check(Foreign { segment, padded: false, empty_last: true }, whole, &[2, 5]);
+        check(Foreign { segment, padded: false, empty_last: false, ..Foreign::default() }, &data, &[5]);
+        check(Foreign { segment, padded: true, empty_last: false, ..Foreign::default() }, &data[..5_000_001], &[2]);
+        check(Foreign { segment, padded: false, empty_last: true, ..Foreign::default() }, whole, &[2, 5]);
     }
 }
 
@@ -63,11 +63,19 @@ fn an_empty_last_segment_opens_in_all_ways() {
     for segment in SEGMENTS {
         let full = segment as usize - 32;
         for count in if full < 1_000_000 { &[1, 2, 128, 129][..] } else { &[1] } {
-            check(Foreign { segment, padded: false, empty_last: true }, &sample(count * full), &[1, 2, 5]);
+            check(
+                Foreign { segment, padded: false, empty_last: true, ..Foreign::default() },
+                &sample(count * full),
+                &[1, 2, 5],
+            );
             // Padded data have a Padmé length. Only some Padmé lengths are a whole number of segments.
             let hidden = deadpan_pad::padme((count * full) as u64).filter(|length| *length == (count * full) as u64);
             if let Some(length) = hidden {
-                check(Foreign { segment, padded: true, empty_last: true }, &sample(length as usize - 1), &[1, 5]);
+                check(
+                    Foreign { segment, padded: true, empty_last: true, ..Foreign::default() },
+                    &sample(length as usize - 1),
+                    &[1, 5],
+                );
             }
         }
     }

@@ -67,7 +67,8 @@ fn all_ways(sealed: &[u8]) -> Vec<(String, Outcome)> {
         let done = opened.open_stream(payload, &mut output, &work);
         all.push((format!("stream on {threads}"), done.map(|done| (output, done.signatures))));
     }
-    let mut output = vec![0; sealed.len()];
+    let room = opened.room_at(&sealed, sealed.len() as u64).unwrap_or_default() as usize;
+    let mut output = vec![0; room.max(sealed.len())];
     let done = opened.open_into(&sealed, sealed.len() as u64, &mut output, &Work::default());
     assert!(done.is_ok() || output.iter().all(|byte| *byte == 0), "what a failure leaves");
     let into = done.map(|done| (output[..done.plain as usize].to_vec(), done.signatures));
@@ -138,7 +139,7 @@ impl ForeignTrailer {
 
     fn contents() -> Contents {
         let metadata = Metadata { name: Some(b"a file".to_vec()), ..Metadata::default() };
-        Contents { metadata, padded: false }
+        Contents { metadata, ..Contents::default() }
     }
 
     /// Returns the header followed by FLOE's header, and the message.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::api::engine::units::{Source, Taken};
+use deadpan_compress::Level;
 
 const FULL: usize = (256 << 10) - 32;
 
@@ -30,11 +31,14 @@ impl Source for Whole<'_> {
 
 #[test]
 fn all_ways_make_the_same_trailer() {
-    for padded in [false, true] {
+    for (padded, compressed) in [(false, false), (true, false), (false, true), (true, true)] {
         for length in lengths(FULL, &[0, 1, 2, 4, 9]) {
-            let (sealing, key) = sealing(padded);
+            let (mut sealing, key) = sealing(padded);
+            if compressed {
+                sealing = sealing.compress(Level::default());
+            }
             let data = sample(length);
-            let what = format!("{length} bytes, padded: {padded}");
+            let what = format!("{length} bytes, padded: {padded}, compressed: {compressed}");
             let sealed = sealing.seal(&data).expect("sealed");
             for threads in [1, 3] {
                 let work = Work { threads, ..Work::default() };
