@@ -25,6 +25,7 @@ const EVERYDAY: &[(&[&str], &[&str])] = &[
             "json",
             "armor",
             "format",
+            "compress",
             "hide-length",
             "remove-source",
             "quiet",

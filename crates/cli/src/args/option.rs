@@ -211,7 +211,7 @@ const OPTIONS: &[HabitRow] = &[
     any(&["-l", "--list"], "to list what is inside a sealed folder: deadpan list FILE"),
     any(
         &["-z", "--gzip", "--compress", "-j", "--bzip2", "-J", "--xz", "--zstd"],
-        "nothing is compressed here: compress first, as in: tar cz FOLDER | deadpan seal -o FOLDER.tar.gz.dpn",
+        "to compress what is sealed: deadpan seal -z FILE; open, list and rewrap need no option",
     ),
     habit(&[""], &["-v"], "for the version: deadpan --version; for details of a sealed file: deadpan inspect FILE"),
     any(&["-v", "--verbose", "--debug"], "for details of a sealed file: deadpan inspect FILE"),

@@ -19,9 +19,10 @@ use crate::place::input::{Input, Source};
 use crate::place::report;
 use crate::place::sealed::Sealed;
 use crate::tell::failure::{Exit, Failure, help};
+use crate::tell::progress::amount;
 use crate::tell::streams::{print, print_json};
 use deadpan_pack::{BLOCK, Contents, Kind, Listed, Scan, Selection, Time, is_archive};
-use deadpan_seal::{Error, Metadata, Opened, Work};
+use deadpan_seal::{Error, Metadata, Opened, RangeReader, Work};
 use listing::{Ended, ListForm, Listing};
 use row::EntryRow;
 
@@ -145,7 +146,12 @@ impl ListJob<'_> {
         let failed = |error| Failure::seal(&name, error);
         let folder = opened.metadata().kind == deadpan_seal::Kind::Folder;
         match (folder, input.positioned && !sealed.armored) {
-            (true, true) => self.anywhere(&mut listing, opened.seek_in(&input.data).map_err(failed)?)?,
+            (true, true) => {
+                let reader = opened.seek_in(&input.data).map_err(failed)?;
+                let sizes = sizes(&reader);
+                self.anywhere(&mut listing, reader)?;
+                sizes.map_or(Ok(()), |sizes| listing.note(&sizes))?;
+            }
             (true, false) => {
                 self.through(&mut listing, Scan::stream(opened.read_from(sealed.payload).map_err(failed)?))?
             }
@@ -154,12 +160,14 @@ impl ListJob<'_> {
             }
             (false, anywhere) => {
                 self.refuse_only(&name)?;
-                let size = if anywhere {
-                    opened.seek_in(&input.data).map_err(failed)?.length()
+                if anywhere {
+                    let reader = opened.seek_in(&input.data).map_err(failed)?;
+                    single(&mut listing, opened.metadata(), reader.length())?;
+                    sizes(&reader).map_or(Ok(()), |sizes| listing.note(&sizes))?;
                 } else {
-                    opened.open_stream(sealed.payload, io::sink(), &Work::default()).map_err(failed)?.plain
-                };
-                single(&mut listing, opened.metadata(), size)?;
+                    let all = opened.open_stream(sealed.payload, io::sink(), &Work::default()).map_err(failed)?;
+                    single(&mut listing, opened.metadata(), all.plain)?;
+                }
             }
         }
         listing.end()
@@ -270,6 +278,12 @@ impl ListJob<'_> {
         }
         Ok(())
     }
+}
+
+/// Describes both lengths of compressed data.
+fn sizes<R: Read + Seek>(reader: &RangeReader<R>) -> Option<String> {
+    let (all, stored) = (reader.length(), reader.compressed_length()?);
+    Some(format!("{} compressed to {}", amount(all), amount(stored)))
 }
 
 /// Returns the failure for a file that is neither a sealed file nor an archive.

@@ -76,7 +76,10 @@ pub struct OpenOptions {
     /// Open only LEN bytes from OFFSET on, to standard output unless -o says otherwise. OFFSET is 0 if it is missing;
     /// without LEN, everything from OFFSET to the end is opened
     #[arg(long, value_name = "OFFSET:LEN", conflicts_with = "verify")]
-    pub range: Option<Range>,
+    range: Option<Range>,
+    /// Write compressed data as they are stored, in Zstandard's format, to standard output unless -o says otherwise
+    #[arg(long, conflicts_with_all = ["range", "verify", "only"])]
+    as_stored: bool,
     /// Open everything, but write nothing: check that the files are whole and unchanged
     #[arg(long, conflicts_with = "output")]
     pub verify: bool,
@@ -110,8 +113,8 @@ impl OpenArgs {
     pub fn plan(self) -> Result<Open, Failure> {
         let (args, many) = (self.how, self.many);
         let is_many = many.first_of_many(&self.files).is_some();
-        if is_many && (args.range.is_some() || !args.only.is_empty()) {
-            return Err(Failure::usage("--range and --only take single files", "name one object"));
+        if is_many && (args.range().is_some() || !args.only.is_empty()) {
+            return Err(Failure::usage("--range, --as-stored and --only take single files", "name one object"));
         }
         if args.verify {
             many.refuse_alone("leave it out: --verify checks all sealed objects below a prefix")?;
@@ -121,7 +124,7 @@ impl OpenArgs {
         let sources = Source::all(self.files)?;
         args.source.leave_stdin_to(&sources)?;
         args.signer.refuse_who_as_file(&sources)?;
-        if sources.len() > 1 && (args.output.is_stdout() || args.range.is_some() && args.output.place().is_none()) {
+        if sources.len() > 1 && (args.output.is_stdout() || args.range().is_some() && args.output.place().is_none()) {
             return Err(Failure::usage(
                 "several files in one stream cannot be told apart",
                 "open them one by one, or into a folder with -o",
@@ -187,9 +190,14 @@ fn known_place(source: &Source) -> Result<Place, Failure> {
 }
 
 impl OpenOptions {
+    /// The range of bytes to open. Bytes as they are stored are a range, and not a file or a folder.
+    pub fn range(&self) -> Option<Range> {
+        if self.as_stored { Some(Range::ALL) } else { self.range }
+    }
+
     /// Other rules apply to folders.
     pub fn is_to_stdout(&self) -> bool {
-        !self.verify && (self.output.is_stdout() || self.range.is_some() && self.output.place().is_none())
+        !self.verify && (self.output.is_stdout() || self.range().is_some() && self.output.place().is_none())
     }
 
     /// Whether the data go to standard output, a pipe or a device. The program cannot take back data that it wrote to a
@@ -252,7 +260,7 @@ impl OpenJob<'_> {
     /// checked before the user is asked for a passphrase.
     fn refuse_existing(&self, source: &Source) -> Result<(), Failure> {
         let args = self.args;
-        if args.verify || args.range.is_some() && args.output.place().is_none() {
+        if args.verify || args.range().is_some() && args.output.place().is_none() {
             return Ok(());
         }
         let usual = || known_place(source);
@@ -275,7 +283,7 @@ impl OpenJob<'_> {
         let args = self.args;
         let piped = *origin.source == Source::Stdin && origin.stem.is_none();
         let to_stream = args.output.place().map_or(piped, Place::is_stream);
-        args.range.is_some() || args.only.is_empty() && to_stream
+        args.range().is_some() || args.only.is_empty() && to_stream
     }
 
     fn open(&mut self, source: &Source) -> Result<Done, Failure> {
@@ -294,7 +302,14 @@ impl OpenJob<'_> {
     /// Opens sealed data whose header was read, and restores the file or folder in them.
     pub fn restore(&mut self, origin: &Origin<'_>, mut sealed: Sealed<'_>) -> Result<Done, Failure> {
         let (name, source) = (origin.shown(), origin.source);
-        let opened = Arc::new(self.identities.open(&name, &sealed)?);
+        let mut opened = self.identities.open(&name, &sealed)?;
+        if self.args.as_stored {
+            if !opened.is_compressed() {
+                return Err(Failure::usage(format!("the data in {name} are not compressed"), "leave out --as-stored"));
+            }
+            opened = opened.as_stored();
+        }
+        let opened = Arc::new(opened);
         if self.args.verify {
             let done = pass(&opened, origin, sealed, io::sink()).map_err(|error| Failure::seal(&name, error))?;
             let Verdict { mut notes, more, .. } = self.judge.verdict(&name, &opened, done.signatures.as_ref())?;
@@ -311,7 +326,7 @@ impl OpenJob<'_> {
             return Err(Failure::usage(format!("{name} holds no folder, so there is no part of it to open"), hint));
         }
         let mut renamed = None;
-        let usual = || match self.args.range {
+        let usual = || match self.args.range() {
             Some(_) if self.args.output.place().is_none() => Ok(Place::Stdout),
             _ => self.usual(origin, &opened, self.args.output.place().is_some(), &mut renamed),
         };
@@ -329,7 +344,7 @@ impl OpenJob<'_> {
             let message = "--require-signature cannot check a signature at the end before the data go out";
             return Err(Failure::usage(message, hint));
         }
-        let written = match self.args.range {
+        let written = match self.args.range() {
             Some(range) => range.write(&opened, origin, sealed, &output),
             // The data are compared with the signed digest before any data are written to the output.
             None if self.judge.is_required() && !output.is_positioned() => {
@@ -337,12 +352,12 @@ impl OpenJob<'_> {
             }
             None => whole(&opened, origin, sealed, &output),
         };
-        let metadata = if self.args.range.is_some() { &Metadata::default() } else { opened.metadata() };
+        let metadata = if self.args.range().is_some() { &Metadata::default() } else { opened.metadata() };
         let attributes = attributes(metadata, self.args.unpack.mask());
         let done = match written {
             Ok(done) => done,
             Err(error) => {
-                let is_damage = behind::is_damage(&error) && self.args.range.is_none();
+                let is_damage = behind::is_damage(&error) && self.args.range().is_none();
                 let failure = blame_output(error, &name, &output);
                 if !is_damage || !output.is_positioned() {
                     return Err(failure);
@@ -365,7 +380,7 @@ impl OpenJob<'_> {
     fn divided(&self, origin: &Origin<'_>, opened: &Arc<Opened>, place: &Place) -> Result<Option<Done>, Failure> {
         let length = origin.positions.map_or(0, |(_, length)| length);
         let is_divided =
-            length >= LONG && self.args.range.is_none() && !opened.is_signed() && !self.judge.is_required();
+            length >= LONG && self.args.range().is_none() && !opened.is_signed() && !self.judge.is_required();
         let address = place.path().filter(|_| is_divided).map_or(Ok(None), remote::address)?;
         let (Some(address), Some(input), Some(many)) = (address, origin.input, self.many) else { return Ok(None) };
         self.claims.check(place, origin.source)?;

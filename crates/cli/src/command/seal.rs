@@ -32,7 +32,7 @@ use deadpan_disk::umask;
 use deadpan_files::PackSource;
 use deadpan_fleet::Job;
 use deadpan_remote::Address;
-use deadpan_seal::{Error, Kind, Metadata, Sealing, Work, age, key};
+use deadpan_seal::{Error, Kind, Level, Metadata, Sealing, Work, age, key};
 pub use format::FormatArg;
 use verify::Removal;
 
@@ -44,6 +44,7 @@ use verify::Removal;
     "deadpan seal -p -o notes.dpn notes.txt    with a passphrase",
     "deadpan seal --any 2 -r alice -r bob -r carol minutes.txt   any two of the three open it together",
     "deadpan seal photos                       a folder with everything in it: photos.dpn",
+    "deadpan seal -z -o small.dpn photos       compressed",
     "deadpan seal --format age -r alice a.txt  a.txt.age, which age and rage open, too",
     "deadpan seal --sign -r alice report.pdf   signed with your key, so that Alice knows who sealed it",
     "tar c folder | deadpan seal > folder.dpn  through pipes",
@@ -66,6 +67,17 @@ pub struct SealArgs {
     /// Pad the data, so that the sealed file reveals little about their length; adds up to 12 %
     #[arg(long)]
     hide_length: bool,
+    /// Compress the data with Zstandard, at a level from 1 to 19 [default: 3]. The length of the sealed file then tells
+    /// something about the data
+    #[arg(
+        short = 'z',
+        long,
+        value_name = "LEVEL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "3"
+    )]
+    compress: Option<Level>,
     /// Remove FILE after the sealed file was written to the disk, opened again and compared with FILE
     #[arg(long)]
     remove_source: bool,
@@ -135,6 +147,12 @@ impl SealArgs {
                 "leave out --hide-length, or choose --format deadpan",
             ));
         }
+        if self.format() == FormatArg::Age && self.compress.is_some() {
+            return Err(Failure::usage(
+                "--compress needs Deadpan's own format: an age file cannot say that its data are compressed",
+                "leave out --compress, and compress before: zstd < FILE | deadpan seal --format age -o OUT.zst.age",
+            ));
+        }
         if self.format() == FormatArg::Age && self.to.needs_several() {
             return Err(Failure::usage(
                 "--any needs Deadpan's own format: each recipient of an age file opens it alone",
@@ -160,6 +178,9 @@ impl SealArgs {
         to.sealing = to.sealing.format(self.format().into()).map_err(|error| Failure::seal("", error))?;
         to.tell_if_others(home)?;
         to.sealing = self.signing.add(to.sealing, home, passphrases)?.hide_length(self.hide_length);
+        if let Some(level) = self.compress {
+            to.sealing = to.sealing.compress(level);
+        }
         Ok(to)
     }
 
@@ -168,7 +189,7 @@ impl SealArgs {
         let mut keys: Vec<_> = to.keys.iter().map(key::fingerprint).collect();
         keys.sort();
         let passphrase = to.passphrase.as_ref().map(|passphrase| job.mark(passphrase)).transpose();
-        Ok(json!({
+        let mut how = json!({
             "recipients": keys,
             "threshold": to.needed,
             "passphrase": passphrase.map_err(|error| Failure::seal("", error))?,
@@ -177,7 +198,11 @@ impl SealArgs {
             "hidden length": self.hide_length,
             "other recipients": to.others,
             "signature": self.signing.how(),
-        }))
+        });
+        if let Some(level) = self.compress {
+            how["compression"] = json!(level.number());
+        }
+        Ok(how)
     }
 
     fn act<'a>(&self, to: &'a Recipients) -> Sealings<'a> {
@@ -268,7 +293,7 @@ impl Seal {
     fn divided(&self, input: &Input, place: &Place) -> Result<Option<Address>, Failure> {
         let args = &self.args;
         let is_divided = args.format() == FormatArg::Deadpan
-            && !(args.armor || args.signing.is_given() || args.remove_source)
+            && !(args.armor || args.signing.is_given() || args.compress.is_some() || args.remove_source)
             && input.positioned
             && input.source.path().is_some_and(|path| path.to_str().is_some())
             && input.length().is_some_and(|length| length >= many::LONG);

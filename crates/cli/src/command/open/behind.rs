@@ -103,6 +103,10 @@ pub fn file(
             failure.notes.push("nothing is kept, since its signature at the end is damaged or missing".into());
             return failure;
         }
+        Err(_) if opened.is_compressed() => {
+            failure.notes.push("nothing is kept, since its table of compressed parts at the end is damaged".into());
+            return failure;
+        }
         Err(_) => {
             let Ok(reader) = opened.seek_in_damaged(whole()) else { return failure };
             failure.notes.push(if opened.hides_length() {

@@ -66,7 +66,7 @@ impl Range {
         sealed: Sealed<'_>,
         output: impl Write + Send,
     ) -> Result<Summary, Error> {
-        let needs_end = self.length.is_none() || opened.is_signed() || opened.hides_length();
+        let needs_end = self.length.is_none() || opened.needs_end();
         if let Some(positions) = origin.positions.filter(|_| origin.is_remote() && !needs_end) {
             return self.fetch(opened, positions, origin, output);
         }

@@ -402,7 +402,7 @@ impl RevealJob<'_> {
             _ if how.verify => std::env::temp_dir(),
             Some(path) if path.is_dir() => path.to_owned(),
             Some(path) => folder_of(path).to_owned(),
-            None if how.output.is_stdout() || how.range.is_some() => std::env::temp_dir(),
+            None if how.output.is_stdout() || how.range().is_some() => std::env::temp_dir(),
             None => PathBuf::new(),
         };
         let partial = Partial::create(&folder.join("recovered"))?;
@@ -442,7 +442,7 @@ impl RevealJob<'_> {
             let bytes = pages.reader.length();
             return Ok(Done { bytes, remark: Some("whole and unchanged".into()), ..Done::default() });
         }
-        let place = match how.range {
+        let place = match how.range() {
             Some(_) if how.output.place().is_none() => Place::Stdout,
             _ => how.output.file(|| {
                 let name = sealed_name(stem).map_err(|failure| self.job.picture_of_several(name, failure))?;
@@ -453,7 +453,7 @@ impl RevealJob<'_> {
         self.job.claims.check(&place, &Source::Stdin).map_err(named)?;
         let output = how.output.open(&place, None).map_err(named)?;
         let total = pages.reader.length();
-        let (offset, length) = match how.range {
+        let (offset, length) = match how.range() {
             Some(range) => range.place(total).map_err(|error| Failure::seal(name, error))?,
             None => (0, total),
         };
@@ -467,7 +467,7 @@ impl RevealJob<'_> {
         written.map_err(|error| Failure::blame(error, name, &output.shown()))?;
         drop(progress);
         // If only a range is revealed, only the pictures with bytes of this range are checked.
-        check(if how.range.is_none() { pages.reader.damaged() } else { pages.reader.damaged_so_far() })?;
+        check(if how.range().is_none() { pages.reader.damaged() } else { pages.reader.damaged_so_far() })?;
         let place = output.land(Attributes::usual(), how.output.sync).map_err(named)?;
         self.job.claims.made(&place);
         Ok(Done { output: Some(place), bytes: length, ..Done::default() })
