@@ -176,10 +176,10 @@ pub(crate) fn since_1970(time: SystemTime) -> (i64, u32) {
         Ok(after) => (after.as_secs().cast_signed(), after.subsec_nanos()),
         Err(before) => {
             let before = before.duration();
-            let whole = -before.as_secs().cast_signed();
+            let whole = 0_i64.saturating_sub_unsigned(before.as_secs());
             match before.subsec_nanos() {
                 0 => (whole, 0),
-                part => (whole - 1, 1_000_000_000 - part),
+                part => (whole.saturating_sub(1), 1_000_000_000 - part),
             }
         }
     }
