@@ -78,12 +78,13 @@ class Check:
         self.case("passphrase", self.passphrase)
         self.case("forms of a passphrase", self.forms)
         for size in SIZES:
-            for options, how in ([], ""), (["--hide-length"], ", length hidden"):
+            for options, how in ([], ""), (["--hide-length"], ", length hidden"), (["--compress"], ", compressed"):
                 self.case(f"{size} bytes{how}", self.roundtrip, size, options)
                 self.case(f"{size} bytes from a pipe{how}", self.roundtrip, size, options, pipe=True)
         self.case("armor", self.armor)
         self.case("ranges", self.ranges)
         self.case("ranges, length hidden", self.ranges, ["--hide-length"])
+        self.case("ranges, compressed, length hidden", self.ranges, ["--compress", "--hide-length"])
         for mode in ("ecc", "pqc", "hybrid"):
             self.case(f"signed: {mode}", self.signed, mode)
         self.file("foreign.key", foreign.PEM)
@@ -191,7 +192,8 @@ class Check:
         about = json.loads(read("--metadata", "--key", private, sealed).stdout)
         expect(about["padded"], "--hide-length" in options)
         if pipe:
-            expect(about, {"kind": "bytes", "padded": "--hide-length" in options})
+            compressed = {"compressed": True} if "--compress" in options else {}
+            expect(about, {"kind": "bytes", "padded": "--hide-length" in options, **compressed})
         else:
             known = data.stat()
             expect(about["kind"], "file")
@@ -231,7 +233,7 @@ class Check:
         signer = self.folder / f"sign-{mode}.key"
         self.program.signing_key(mode, signer)
         for size in (0, 1000, STEP, 2 * STEP + 1):
-            for options in ([], ["--for-anyone"], ["--hide-length"], ["--armor"]):
+            for options in ([], ["--for-anyone"], ["--hide-length"], ["--compress"], ["--armor"]):
                 data, sealed = self.seal(size, public=[public], options=[f"--sign={signer}", *options])
                 self.opens(sealed, data, "--key", private)
                 self.refuses_damage(sealed, "--key", private)

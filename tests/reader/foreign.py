@@ -5,10 +5,14 @@ All are sealed to one key (`PEM`) under a MAC that is right, so that nothing but
 
 import base64
 import secrets
+import struct
 from collections.abc import Iterator
+
+import zstandard
 
 import forms
 import writer
+from sealed.compression import FRAME
 from sealed.hpke import X25519
 from writer import Payload, metadata, number, recipient, to_group, to_key, to_passphrase, to_session
 
@@ -40,6 +44,7 @@ def files() -> Iterator[tuple[str, bytes]]:
     yield from passphrases()
     yield from boxes()
     yield from payloads()
+    yield from compressed()
     yield from armored()
 
 
@@ -129,7 +134,7 @@ def boxes() -> Iterator[tuple[str, bytes]]:
         yield f"kind {kind} without a name", seal(about=metadata(kind))
     yield "bytes with a name", seal(about=metadata(0, 0, (5, 6), 0o644, b"x"))
     yield "an unknown padding", seal(about=metadata(0, 2))
-    yield "an unknown field", seal(about=b"\0\0\x08".ljust(256, b"\0"))
+    yield "an unknown field", seal(about=b"\0\0\x10".ljust(256, b"\0"))
     yield "something after the fields", seal(about=metadata()[:-1] + b"\1")
     for time in ((-(2**63), 0), (2**63 - 1, 999_999_999), (0, 10**9)):
         yield f"time {time}", seal(about=metadata(time=time))
@@ -199,6 +204,71 @@ def payloads() -> Iterator[tuple[str, bytes]]:
     }
     for name, data in datas.items():
         yield f"padding {name}", seal(data, about=hidden)
+
+
+def with_table(frames: list[tuple[bytes, int]], foot: bytes = b"\0\xb1\xea\x92\x8f", count: int | None = None) -> bytes:
+    """Frames with the lengths of their data, and the table after them."""
+    lines = b"".join(struct.pack("<II", len(frame), length) for frame, length in frames)
+    head = b"\x5e\x2a\x4d\x18" + struct.pack("<I", len(lines) + 9)
+    foot = struct.pack("<I", len(frames) if count is None else count) + foot
+    return b"".join(frame for frame, _ in frames) + head + lines + foot
+
+
+def frame(stated: int, blocks: list[tuple[int, int, bytes]], descriptor: int = 0xA0, window: bytes = b"") -> bytes:
+    """A frame with blocks of these types, sizes and bytes."""
+    made = b"\x28\xb5\x2f\xfd" + bytes([descriptor]) + window + struct.pack("<I", stated)
+    for place, (kind, size, content) in enumerate(blocks):
+        made += struct.pack("<I", size << 3 | kind << 1 | (place == len(blocks) - 1))[:3] + content
+    return made
+
+
+def compressed() -> Iterator[tuple[str, bytes]]:
+    about = metadata(compression=1)
+    press = zstandard.ZstdCompressor(level=5, write_content_size=True, write_checksum=False).compress
+    text = b"a line of a log, " * 250_000
+    whole = [(press(text[:FRAME]), FRAME), (press(text[FRAME:]), len(text) - FRAME)]
+    good, tail = with_table(whole), whole[1][1]
+    short = frame(3, [(0, 3, b"abc")])
+    summed = zstandard.ZstdCompressor(write_content_size=True, write_checksum=True).compress(text[:1000])
+    unknown = zstandard.ZstdCompressor(write_content_size=False).compress(text[:1000])
+    datas = {
+        "of no bytes": with_table([]),
+        "in frames of another writer": good,
+        "in blocks of each kind": with_table([(frame(5, [(1, 4, b"x"), (0, 1, b"y")]), 5)]),
+        "with a window": with_table([(frame(3, [(0, 3, b"abc")], 0x80, b"\x58"), 3)]),
+        "with a window too wide": with_table([(frame(3, [(0, 3, b"abc")], 0x80, b"\x68"), 3)]),
+        "without a table": whole[0][0],
+        "nothing at all": b"",
+        "plain": b"data that were not compressed at all",
+        "one byte less": good[:-1],
+        "one byte more": good + b"\0",
+        "a frame too many": with_table(whole)[: -17 - 16] + short + good[-17 - 16 :],
+        "a frame too few": with_table(whole[:1])[:-9] + good[-9:],
+        "a table of another magic": with_table(whole, foot=b"\0\xb1\xea\x92\x8e"),
+        "a table with checksums": with_table(whole, foot=b"\x80\xb1\xea\x92\x8f"),
+        "a table of another count": with_table(whole, count=1),
+        "a table of a huge count": with_table(whole, count=(1 << 32) - 1),
+        "frames out of order": with_table([whole[1], whole[0]]),
+        "a table that lies": with_table([(whole[0][0], FRAME), (whole[1][0], tail - 1)]),
+        "a short frame first": with_table([(short, 3), (short, 3)]),
+        "an empty frame": with_table([(frame(0, [(0, 0, b"")]), 0)]),
+        "a frame too long": with_table([(press(text[: FRAME + 1]), FRAME + 1)]),
+        "a bomb": with_table([(frame(1000, [(1, 1 << 17, b"x")] * 99), 1000)]),
+        "a block too long": with_table([(frame(FRAME, [(1, (1 << 17) + 1, b"x")]), FRAME)]),
+        "blocks without end": with_table([(frame(10, [(0, 0, b"")] * 100), 10)]),
+        "a frame that is too short": with_table([(frame(4, [(0, 3, b"abc")]), 4)]),
+        "a checksum": with_table([(summed, 1000)]),
+        "no stated length": with_table([(unknown, 1000)]),
+        "a dictionary": with_table([(frame(3, [(0, 3, b"abc")], 0xA1, b"\x07"), 3)]),
+        "a reserved bit": with_table([(frame(3, [(0, 3, b"abc")], 0xA8), 3)]),
+        "a skippable frame": with_table([(b"\x50\x2a\x4d\x18\3\0\0\0abc", 3)]),
+    }
+    for name, data in datas.items():
+        yield f"compressed data {name}", seal(data, about=about, payload=Payload(1 << 16))
+    hidden = metadata(padding=1, compression=1)
+    yield "compressed data, length hidden", seal(writer.padded(good), about=hidden, payload=Payload(1 << 16))
+    yield "an unknown compression", seal(good, about=metadata(compression=2))
+    yield "compressed data with a name", seal(good, about=metadata(1, 0, (5, 6), 0o644, b"x", compression=1))
 
 
 def armored() -> Iterator[tuple[str, bytes]]:

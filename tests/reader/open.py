@@ -9,7 +9,7 @@ import json
 import sys
 from typing import BinaryIO
 
-from sealed import armor, floe, header, keys, metadata, padme, recipients, trailer
+from sealed import armor, compression, floe, header, keys, metadata, padme, recipients, trailer
 from sealed.refusal import NoKey, Refused, require
 from sealed.source import Disk, Memory
 
@@ -58,10 +58,14 @@ def opened(source: Disk | Memory, asked: argparse.Namespace) -> bytes:
     if asked.metadata:
         return json.dumps(about.described()).encode() + b"\n"
     length = padme.unpadded_length(payload) if about.padded else payload.length
+    data = payload
+    if about.compressed:
+        data = compression.Expanded(payload.open_range, length)
+        length = data.length
     offset, wanted = asked.range or (0, length)
     if offset + wanted > length:
         raise OutOfRange(f"the range ends after the data, which are {length} bytes long")
-    return payload.open_range(offset, offset + wanted)
+    return data.open_range(offset, offset + wanted)
 
 
 def signers(signed: trailer.Trailer | None, keys: list) -> bytes:

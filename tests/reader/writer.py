@@ -102,8 +102,10 @@ def to_session(passphrase: bytes, salt: bytes, file_key: bytes, m: int = 64, t: 
     return recipient(0xFF02, number(m, 4) + number(t, 4) + number(p, 4) + salt + item + derived[32:] + wrapped)
 
 
-def metadata(kind: int = 0, padding: int = 0, time=None, mode=None, name=None, size: int | None = None) -> bytes:
-    follows = (time is not None) | (mode is not None) << 1 | (name is not None) << 2
+def metadata(
+    kind: int = 0, padding: int = 0, time=None, mode=None, name=None, size: int | None = None, compression=None
+) -> bytes:
+    follows = (time is not None) | (mode is not None) << 1 | (name is not None) << 2 | (compression is not None) << 3
     fields = bytes([kind, padding, follows])
     if time is not None:
         fields += number(time[0], 8) + number(time[1], 4)
@@ -111,6 +113,8 @@ def metadata(kind: int = 0, padding: int = 0, time=None, mode=None, name=None, s
         fields += number(mode, 2)
     if name is not None:
         fields += number(len(name), 2) + name
+    if compression is not None:
+        fields += number(compression, 1)
     return fields.ljust(size or -(-len(fields) // 256) * 256, b"\0")
 
 

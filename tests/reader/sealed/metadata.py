@@ -10,7 +10,7 @@ from .header import PREAMBLE
 from .refusal import Refused, require
 
 KINDS = ["bytes", "file", "folder"]
-TIME, MODE, NAME = 1, 2, 4
+TIME, MODE, NAME, COMPRESSION = 1, 2, 4, 8
 
 
 @dataclass
@@ -21,6 +21,7 @@ class Metadata:
     nanoseconds: int | None = None
     mode: int | None = None
     name: bytes | None = None
+    compressed: bool | None = None
 
     # The bytes of the fields exactly as they are in the box, because a signature covers these bytes. `raw` is not a
     # field of the dataclass.
@@ -46,7 +47,7 @@ def read(fields: Fields) -> Metadata:
     kind, padding, follows = fields.number(1), fields.number(1), fields.number(1)
     require(kind < len(KINDS), "a kind that this reader does not know")
     require(padding <= 1, "a padding that this reader does not know")
-    require(follows < 8, "metadata that this reader does not know")
+    require(follows < 16, "metadata that this reader does not know")
     found = Metadata(KINDS[kind], padding == 1)
     if follows & TIME:
         found.seconds, found.nanoseconds = fields.number(8, signed=True), fields.number(4)
@@ -60,6 +61,9 @@ def read(fields: Fields) -> Metadata:
         found.name = fields.take(length)
         harmless = found.name not in (b".", b"..") and not any(symbol in found.name for symbol in b"/\\\0")
         require(harmless, "a name that leads elsewhere")
+    if follows & COMPRESSION:
+        require(fields.number(1) == 1, "a compression that this reader does not know")
+        found.compressed = True
     found.raw = fields.data[: fields.at]
     padding = fields.rest()
     # Each set of fields has only one valid encoding: the box must be the smallest box that holds the fields.
