@@ -74,7 +74,8 @@ func AppendOpen(ctx context.Context, dst, sealed []byte, options *OpenOptions, k
 	return plain, err
 }
 
-// SealedLen returns the length of the sealed data for plain data of the given length.
+// SealedLen returns the length of the sealed data for plain data of the given length. If the options ask for
+// compression, SealedLen returns the largest possible length.
 func SealedLen(length int64, options *SealOptions, to ...Recipient) (int64, error) {
 	if length < 0 {
 		return 0, wrong("the length %d is negative", length)

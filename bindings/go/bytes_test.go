@@ -89,6 +89,15 @@ func TestRecipientsAndOptions(t *testing.T) {
 	}
 	same(t, must(deadpan.Open(one, hybrid))(t), data(1000))
 
+	small := &deadpan.SealOptions{Compress: 3}
+	sealed = must(deadpan.AppendSeal(ctx, nil, make([]byte, 9_000_000), small, hybrid.Public()))(t)
+	if most := must(deadpan.SealedLen(9_000_000, small, hybrid.Public()))(t); len(sealed) > 10_000 || most < 9_000_000 {
+		t.Fatalf("%d bytes, at most %d", len(sealed), most)
+	}
+	same(t, must(deadpan.Open(sealed, hybrid))(t), make([]byte, 9_000_000))
+	_, err = deadpan.AppendSeal(ctx, nil, data(10), &deadpan.SealOptions{Compress: 20}, hybrid.Public())
+	wants(t, err, deadpan.ErrArgument)
+
 	age := &deadpan.SealOptions{AgeFormat: true}
 	sealed = must(deadpan.AppendSeal(ctx, nil, data(100_000), age, classical.Public()))(t)
 	if !bytes.HasPrefix(sealed, []byte("age-encryption.org/v1")) {

@@ -27,6 +27,7 @@ type Info struct {
 	Modified    time.Time   `json:"-"`
 	Mode        fs.FileMode `json:"-"`
 	HidesLength bool        `json:"hides_length"`
+	Compressed  bool        `json:"compressed"`
 
 	// Raw is the whole description as JSON.
 	Raw json.RawMessage `json:"-"`

@@ -29,6 +29,9 @@ type SealOptions struct {
 	AllowMixed bool
 	// HideLength pads the data, so that the length of the result reveals little about the length of the data.
 	HideLength bool
+	// Compress is the level of compression, from 1 (fast) to 19 (small); 3 is a good choice. 0 means that the data are
+	// not compressed. The length of the result of compressed data tells something about the data.
+	Compress int
 	// AgeFormat chooses age's format instead of Deadpan's.
 	AgeFormat bool
 	// Replace lets an output replace another file. If Replace is false and the output exists, the error is ErrExists.
@@ -135,7 +138,7 @@ func sealing(options *SealOptions, to []Recipient) (list, error) {
 	if options != nil {
 		chosen = *options
 	}
-	isPlain := !chosen.AllowMixed && !chosen.HideLength && !chosen.AgeFormat
+	isPlain := !chosen.AllowMixed && !chosen.HideLength && !chosen.AgeFormat && chosen.Compress == 0
 	if isPlain && len(to) == 1 && to[0] != nil {
 		only, err := to[0].recipient()
 		return list{handle: only.alone}, err
@@ -203,7 +206,10 @@ func choose(sealing abi.Handle, options SealOptions) error {
 			return err
 		}
 	}
-	return nil
+	if options.Compress == 0 {
+		return nil
+	}
+	return run(func(err *abi.Handle) int32 { return abi.SealingCompress(sealing, int32(options.Compress), err) })
 }
 
 func sealingTo(add add, handle abi.Handle) (abi.Handle, error) {

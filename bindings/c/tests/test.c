@@ -185,6 +185,11 @@ static void recipients(void)
     OK(dp_seal(sealing, u("face"), 4, sealed, sizeof sealed, &written, NULL, NULL));
     OK(dp_open(classical.opening, sealed, written, plain, sizeof plain, &opened, NULL, NULL));
     CHECK(opened == 4 && memcmp(plain, "face", 4) == 0);
+    OK(dp_sealing_compress(sealing, 3, NULL));
+    OK(dp_seal(sealing, u("face"), 4, sealed, sizeof sealed, &written, NULL, NULL));
+    OK(dp_open(classical.opening, sealed, written, plain, sizeof plain, &opened, NULL, NULL));
+    CHECK(opened == 4 && memcmp(plain, "face", 4) == 0);
+    CHECK(dp_sealing_compress(sealing, 20, NULL) != DP_OK && dp_sealing_compress(sealing, -1, NULL) != DP_OK);
     OK(dp_sealing_free(sealing));
 
     OK(dp_passphrase_new(u("correct horse"), 13, &passphrase, NULL));

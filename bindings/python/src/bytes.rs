@@ -16,13 +16,14 @@ use deadpan_seal::{Cursor, Error, Header, Identity, Opened, Sealing, random};
 /// Seals bytes, or any buffer, and returns the result.
 ///
 /// `to` is one recipient or several recipients: public keys, passphrases, sessions, texts of public keys. `age` chooses
-/// age's format. `hide_length` pads the data, so that the length of the result reveals little. `allow_mixed` allows a
-/// classical key together with other keys; the protection is then only classical. `progress` is called with the number
-/// of bytes that are processed so far; an exception stops the work. `threads` is the number of threads, and 0 stands
-/// for one thread on each core.
+/// age's format. `hide_length` pads the data, so that the length of the result reveals little. `compress` is a level
+/// from 1 (fast) to 19 (small); 3 is a good choice. The length of compressed data tells something about the data.
+/// `allow_mixed` allows a classical key together with other keys; the protection is then only classical. `progress` is
+/// called with the number of bytes that are processed so far; an exception stops the work. `threads` is the number of
+/// threads, and 0 stands for one thread on each core.
 #[pyfunction]
-#[pyo3(signature = (data, to, *, age = false, hide_length = false, allow_mixed = false, progress = None,
-    threads = 0))]
+#[pyo3(signature = (data, to, *, age = false, hide_length = false, allow_mixed = false, compress = None,
+    progress = None, threads = 0))]
 #[expect(clippy::too_many_arguments, reason = "they are the arguments in Python")]
 pub(crate) fn seal<'py>(
     py: Python<'py>,
@@ -31,11 +32,12 @@ pub(crate) fn seal<'py>(
     age: bool,
     hide_length: bool,
     allow_mixed: bool,
+    compress: Option<u8>,
     progress: Option<&Bound<'py, PyAny>>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let how = WorkOptions { progress, threads };
-    let sealing = sealing(to, Options { age, hide_length, allow_mixed })?;
+    let sealing = sealing(to, Options { age, hide_length, allow_mixed, compress })?;
     let data = Input::of(data)?;
     if let Some(plain) = short(&data, how) {
         let sealed = py.detach(|| sealing.seal(&plain)).map_err(raised)?;
@@ -43,8 +45,8 @@ pub(crate) fn seal<'py>(
     }
     let room = sealing.sealed_length(data.memory().len() as u64).map_err(raised)?;
     let mut sealed = NewBytes::new(py, room)?;
-    seal_long(py, &sealing, how, data.memory(), sealed.memory())?;
-    Ok(sealed.finish(room))
+    let length = seal_long(py, &sealing, how, data.memory(), sealed.memory())?;
+    Ok(sealed.finish(length))
 }
 
 /// Opens sealed bytes. Returns all of the data, or raises an exception. `keys` is one key or several keys: private
@@ -74,23 +76,25 @@ pub(crate) fn open<'py>(
     Ok(plain.finish(length))
 }
 
-/// Returns the length of the result of `seal` for data of the given length.
+/// Returns the length of the result of `seal` for data of the given length. If the data are compressed, returns the
+/// largest possible length.
 #[pyfunction]
-#[pyo3(signature = (length, to, *, age = false, hide_length = false, allow_mixed = false))]
+#[pyo3(signature = (length, to, *, age = false, hide_length = false, allow_mixed = false, compress = None))]
 pub(crate) fn sealed_length(
     length: u64,
     to: &Bound<'_, PyAny>,
     age: bool,
     hide_length: bool,
     allow_mixed: bool,
+    compress: Option<u8>,
 ) -> PyResult<u64> {
-    sealing(to, Options { age, hide_length, allow_mixed })?.sealed_length(length).map_err(raised)
+    sealing(to, Options { age, hide_length, allow_mixed, compress })?.sealed_length(length).map_err(raised)
 }
 
 /// Seals bytes into the buffer `out`, and returns how many bytes were written. See `sealed_length` and `seal`.
 #[pyfunction]
-#[pyo3(signature = (data, to, out, *, age = false, hide_length = false, allow_mixed = false, progress = None,
-    threads = 0))]
+#[pyo3(signature = (data, to, out, *, age = false, hide_length = false, allow_mixed = false, compress = None,
+    progress = None, threads = 0))]
 #[expect(clippy::too_many_arguments, reason = "they are the arguments in Python")]
 pub(crate) fn seal_into<'py>(
     py: Python<'py>,
@@ -100,11 +104,12 @@ pub(crate) fn seal_into<'py>(
     age: bool,
     hide_length: bool,
     allow_mixed: bool,
+    compress: Option<u8>,
     progress: Option<&Bound<'py, PyAny>>,
     threads: usize,
 ) -> PyResult<u64> {
     let how = WorkOptions { progress, threads };
-    let sealing = sealing(to, Options { age, hide_length, allow_mixed })?;
+    let sealing = sealing(to, Options { age, hide_length, allow_mixed, compress })?;
     let (data, out) = apart(data, out)?;
     if let Some(plain) = short(&data, how) {
         return put(&py.detach(|| sealing.seal(&plain)).map_err(raised)?, out.memory());

@@ -18,11 +18,11 @@ fn length(path: &std::path::Path) -> Option<u64> {
 
 /// Seals the file `input` to the file `output`, with its name, time and mode.
 ///
-/// `to`, `age`, `hide_length` and `allow_mixed` work as in `seal`. `replace` lets the output replace another file.
-/// `progress` is called with the number of bytes that are processed so far; an exception stops the work.
+/// `to`, `age`, `hide_length`, `allow_mixed` and `compress` work as in `seal`. `replace` lets the output replace
+/// another file. `progress` is called with the number of bytes that are processed so far; an exception stops the work.
 #[pyfunction]
 #[pyo3(signature = (input, output, to, *, replace = false, age = false, hide_length = false, allow_mixed = false,
-    progress = None))]
+    compress = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are the arguments in Python")]
 pub(crate) fn seal_file(
     py: Python<'_>,
@@ -33,9 +33,10 @@ pub(crate) fn seal_file(
     age: bool,
     hide_length: bool,
     allow_mixed: bool,
+    compress: Option<u8>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let sealing = sealing(to, Options { age, hide_length, allow_mixed })?;
+    let sealing = sealing(to, Options { age, hide_length, allow_mixed, compress })?;
     work::run(py, length(&input), progress, |work| {
         deadpan_bind::seal_file(&sealing, &input, &output, replace, work).map(drop)
     })
@@ -63,7 +64,8 @@ pub(crate) fn open_file(
 /// Seals a folder with everything in it. Returns notes about entries that were not sealed. The options work as in
 /// `seal_file`.
 #[pyfunction]
-#[pyo3(signature = (folder, output, to, *, replace = false, hide_length = false, allow_mixed = false, progress = None))]
+#[pyo3(signature = (folder, output, to, *, replace = false, hide_length = false, allow_mixed = false, compress = None,
+    progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are the arguments in Python")]
 pub(crate) fn seal_folder(
     py: Python<'_>,
@@ -73,9 +75,10 @@ pub(crate) fn seal_folder(
     replace: bool,
     hide_length: bool,
     allow_mixed: bool,
+    compress: Option<u8>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<String>> {
-    let sealing = sealing(to, Options { hide_length, allow_mixed, ..Options::default() })?;
+    let sealing = sealing(to, Options { hide_length, allow_mixed, compress, ..Options::default() })?;
     work::run(py, None, progress, |work| {
         deadpan_bind::seal_folder(&sealing, &folder, &output, replace, work).map(|(_, notes)| notes)
     })

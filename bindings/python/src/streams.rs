@@ -179,9 +179,15 @@ pub(crate) struct NativeWriter {
 #[pymethods]
 impl NativeWriter {
     #[new]
-    #[pyo3(signature = (to, *, age = false, hide_length = false, allow_mixed = false))]
-    fn new(to: &Bound<'_, PyAny>, age: bool, hide_length: bool, allow_mixed: bool) -> PyResult<Self> {
-        let sealing = sealing(to, Options { age, hide_length, allow_mixed })?;
+    #[pyo3(signature = (to, *, age = false, hide_length = false, allow_mixed = false, compress = None))]
+    fn new(
+        to: &Bound<'_, PyAny>,
+        age: bool,
+        hide_length: bool,
+        allow_mixed: bool,
+        compress: Option<u8>,
+    ) -> PyResult<Self> {
+        let sealing = sealing(to, Options { age, hide_length, allow_mixed, compress })?;
         let ready = Ready::default();
         let sealer = sealing.write_to(ready.clone()).map_err(raised)?;
         Ok(Self { sealer: Mutex::new(Some(sealer)), ready })

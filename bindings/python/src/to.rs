@@ -7,7 +7,7 @@ use pyo3::types::{PyBytes, PyInt, PyString, PyTuple};
 use crate::errors::exception;
 use crate::keys::{Passphrase, PrivateKey, PublicKey, Session};
 use deadpan_bind::{Fault, public_keys};
-use deadpan_seal::{Cost, Error, Format, Identity, MaxCost, Recipient, Sealing};
+use deadpan_seal::{Cost, Error, Format, Identity, Level, MaxCost, Recipient, Sealing};
 
 /// Options of sealing.
 #[derive(Clone, Copy, Default)]
@@ -15,6 +15,8 @@ pub(crate) struct Options {
     pub(crate) age: bool,
     pub(crate) hide_length: bool,
     pub(crate) allow_mixed: bool,
+    /// The level of compression.
+    pub(crate) compress: Option<u8>,
 }
 
 /// Returns the recipients that a value stands for: one recipient, or all keys of a text. Returns `None` if the value
@@ -56,10 +58,19 @@ pub(crate) fn sealing(to: &Bound<'_, PyAny>, options: Options) -> PyResult<Seali
     };
     let sealing = if options.allow_mixed { Sealing::mixed(all) } else { Sealing::to(all) };
     let format = if options.age { Format::Age } else { Format::Deadpan };
-    sealing.and_then(|sealing| sealing.hide_length(options.hide_length).format(format)).map_err(|error| {
-        let advice = if matches!(error, Error::Mixed(_)) { "; allow_mixed=True allows it" } else { "" };
-        exception(advised(error.into(), advice))
-    })
+    let level =
+        options.compress.map(|level| Level::new(level).map_err(|error| PyValueError::new_err(error.to_string())));
+    let level = level.transpose()?;
+    sealing
+        .and_then(|sealing| sealing.hide_length(options.hide_length).format(format))
+        .map(|sealing| match level {
+            Some(level) => sealing.compress(level),
+            None => sealing,
+        })
+        .map_err(|error| {
+            let advice = if matches!(error, Error::Mixed(_)) { "; allow_mixed=True allows it" } else { "" };
+            exception(advised(error.into(), advice))
+        })
 }
 
 const READ_IT: &str = "; if it is a path, read the file: pathlib.Path(path).read_bytes()";

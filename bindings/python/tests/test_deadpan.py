@@ -102,6 +102,30 @@ def test_bytes_come_back(data, hide):
     assert deadpan.open(bytearray(sealed), [OTHER, KEY]) == data
 
 
+@pytest.mark.parametrize("length", [0, 1, 1000, 300_000, 9_000_000])
+def test_compressed_bytes_come_back(length, tmp_path):
+    for data in (os.urandom(length), b"a line of a log\n" * (length // 16)):
+        sealed = deadpan.seal(data, KEY.public, compress=3)
+        assert len(sealed) <= deadpan.sealed_length(len(data), KEY.public, compress=3)
+        assert deadpan.open(sealed, KEY) == data
+        room = bytearray(deadpan.sealed_length(len(data), KEY.public, compress=3))
+        assert deadpan.open(room[: deadpan.seal_into(data, KEY.public, room, compress=3)], KEY) == data
+        sink = io.BytesIO()
+        with deadpan.Writer(sink, KEY.public, compress=1) as writer:
+            writer.write(data)
+        with deadpan.Reader(io.BytesIO(sink.getvalue()), KEY) as reader:
+            assert reader.read() == data
+    assert len(sealed) < 5000
+    for wrong in (0, 20, 256, -1):
+        with pytest.raises((ValueError, OverflowError)):
+            deadpan.seal(b"face", KEY.public, compress=wrong)
+    (tmp_path / "log").write_bytes(data)
+    deadpan.seal_file(tmp_path / "log", tmp_path / "log.dpn", KEY.public, compress=19)
+    deadpan.open_file(tmp_path / "log.dpn", tmp_path / "back", KEY)
+    assert (tmp_path / "back").read_bytes() == data
+    assert deadpan.inspect(tmp_path / "log.dpn", KEY)["compressed"]
+
+
 @pytest.mark.parametrize("length", [0, 1, 65503, 65504, 65505, 262112, 3_000_000, 40_000_000])
 def test_lengths(length):
     data = os.urandom(length)

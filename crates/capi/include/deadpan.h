@@ -165,9 +165,14 @@ int32_t dp_sealing_add_session(const dp_sealing *sealing, const dp_session *sess
 int32_t dp_sealing_allow_mixed(const dp_sealing *sealing, int32_t allow, dp_error **error);
 /* Pads the data, so that the length of the result reveals little about the length of the data. */
 int32_t dp_sealing_hide_length(const dp_sealing *sealing, int32_t hide, dp_error **error);
+/*
+ * Compresses the data at a level from 1 (fast) to 19 (small). 3 is a good choice, and 0 does not compress. The length
+ * of the result then tells something about the data.
+ */
+int32_t dp_sealing_compress(const dp_sealing *sealing, int32_t level, dp_error **error);
 /* Chooses age's format instead of Deadpan's. */
 int32_t dp_sealing_age(const dp_sealing *sealing, int32_t age, dp_error **error);
-/* The length of the result of dp_seal for `length` bytes. */
+/* The length of the result of dp_seal for `length` bytes. If the data are compressed, the largest possible length. */
 int32_t dp_sealed_length(const dp_sealing *sealing, uint64_t length, uint64_t *sealed, dp_error **error);
 int32_t dp_sealing_free(dp_sealing *sealing);
 

@@ -35,6 +35,7 @@ var (
 	dpSealingAddSession    = add("dp_sealing_add_session")
 	dpSealingAllowMixed    = add("dp_sealing_allow_mixed")
 	dpSealingHideLength    = add("dp_sealing_hide_length")
+	dpSealingCompress      = add("dp_sealing_compress")
 	dpSealingAge           = add("dp_sealing_age")
 	dpSealedLength         = add("dp_sealed_length")
 	dpSealingFree          = add("dp_sealing_free")
@@ -234,6 +235,10 @@ func SealingAllowMixed(sealing Handle, allow int32, err *Handle) int32 {
 
 func SealingHideLength(sealing Handle, hide int32, err *Handle) int32 {
 	return call(dpSealingHideLength, uintptr(sealing), uintptr(hide), uintptr(unsafe.Pointer(err)))
+}
+
+func SealingCompress(sealing Handle, level int32, err *Handle) int32 {
+	return call(dpSealingCompress, uintptr(sealing), uintptr(level), uintptr(unsafe.Pointer(err)))
 }
 
 func SealingAge(sealing Handle, age int32, err *Handle) int32 {

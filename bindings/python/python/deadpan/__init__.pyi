@@ -83,6 +83,7 @@ def seal(
     age: bool = False,
     hide_length: bool = False,
     allow_mixed: bool = False,
+    compress: int | None = None,
     progress: _Progress | None = None,
     threads: int = 0,
 ) -> bytes: ...
@@ -95,7 +96,13 @@ def open(
     threads: int = 0,
 ) -> bytes: ...
 def sealed_length(
-    length: int, to: _To, *, age: bool = False, hide_length: bool = False, allow_mixed: bool = False
+    length: int,
+    to: _To,
+    *,
+    age: bool = False,
+    hide_length: bool = False,
+    allow_mixed: bool = False,
+    compress: int | None = None,
 ) -> int: ...
 def seal_into(
     data: Buffer,
@@ -105,6 +112,7 @@ def seal_into(
     age: bool = False,
     hide_length: bool = False,
     allow_mixed: bool = False,
+    compress: int | None = None,
     progress: _Progress | None = None,
     threads: int = 0,
 ) -> int: ...
@@ -126,6 +134,7 @@ def seal_file(
     age: bool = False,
     hide_length: bool = False,
     allow_mixed: bool = False,
+    compress: int | None = None,
     progress: _Progress | None = None,
 ) -> None: ...
 def open_file(
@@ -145,6 +154,7 @@ def seal_folder(
     replace: bool = False,
     hide_length: bool = False,
     allow_mixed: bool = False,
+    compress: int | None = None,
     progress: _Progress | None = None,
 ) -> list[str]: ...
 def open_folder(

@@ -39,6 +39,7 @@ class Description(TypedDict):
     modified: NotRequired[float | None]
     mode: NotRequired[int | None]
     hides_length: NotRequired[bool]
+    compressed: NotRequired[bool]
 
 
 def inspect(path, keys=None, *, max_cost=None):

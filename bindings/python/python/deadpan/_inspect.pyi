@@ -28,5 +28,6 @@ class Description(TypedDict):
     modified: NotRequired[float | None]
     mode: NotRequired[int | None]
     hides_length: NotRequired[bool]
+    compressed: NotRequired[bool]
 
 def inspect(path: _Path, keys: _Keys | None = None, *, max_cost: _MaxCost | None = None) -> Description: ...

@@ -114,11 +114,11 @@ class Writer(io.BufferedIOBase):
     """Seals what is written to it, and writes the result to a file object.
 
     The sealed data are complete when a ``with`` block of the writer ends without an exception, or after ``finish``.
-    Otherwise they are cut short, and do not open. ``file`` stays open. ``to``, ``age``, ``hide_length`` and
-    ``allow_mixed`` are those of ``deadpan.seal``.
+    Otherwise they are cut short, and do not open. ``file`` stays open. ``to``, ``age``, ``hide_length``,
+    ``allow_mixed`` and ``compress`` are those of ``deadpan.seal``.
     """
 
-    def __init__(self, file, to, *, age=False, hide_length=False, allow_mixed=False):
+    def __init__(self, file, to, *, age=False, hide_length=False, allow_mixed=False, compress=None):
         self._native = None
         # The same thread may take this lock again, because the file object may call the writer.
         self._lock = threading.RLock()
@@ -131,7 +131,9 @@ class Writer(io.BufferedIOBase):
         writable = getattr(file, "writable", None)
         if callable(writable) and not writable():
             raise io.UnsupportedOperation("the file is not open for writing: open(path, 'wb')")
-        self._native = NativeWriter(to, age=age, hide_length=hide_length, allow_mixed=allow_mixed)
+        self._native = NativeWriter(
+            to, age=age, hide_length=hide_length, allow_mixed=allow_mixed, compress=compress
+        )
         self._file = file
         self._position = 0
 

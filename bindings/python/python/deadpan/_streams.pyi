@@ -20,7 +20,14 @@ class Reader(io.BufferedReader):
 
 class Writer(io.BufferedIOBase):
     def __init__(
-        self, file: _Writable, to: _To, *, age: bool = False, hide_length: bool = False, allow_mixed: bool = False
+        self,
+        file: _Writable,
+        to: _To,
+        *,
+        age: bool = False,
+        hide_length: bool = False,
+        allow_mixed: bool = False,
+        compress: int | None = None,
     ) -> None: ...
     @property
     def closed(self) -> bool: ...

@@ -26,7 +26,6 @@ const EVERYDAY: &[(&[&str], &[&str])] = &[
             "armor",
             "format",
             "compress",
-            "hide-length",
             "remove-source",
             "quiet",
         ],

@@ -74,13 +74,15 @@ public record Description(
      * @param modified the time when the file was last changed
      * @param mode the permissions of the file, as {@code chmod} writes them
      * @param hidesLength whether the data are padded
+     * @param compressed whether the data are compressed
      */
     public record Contents(
             Type type,
             Optional<String> name,
             Optional<Instant> modified,
             OptionalInt mode,
-            boolean hidesLength) {
+            boolean hidesLength,
+            boolean compressed) {
         /** The kind of data that was sealed. */
         public enum Type {
             /** Bytes, without a name. */
@@ -135,7 +137,8 @@ public record Description(
                 fields.has("mode")
                         ? OptionalInt.of((int) fields.number("mode"))
                         : OptionalInt.empty(),
-                fields.flag("hides_length"));
+                fields.flag("hides_length"),
+                fields.flag("compressed"));
     }
 
     /** The fields of an object, by their types. */

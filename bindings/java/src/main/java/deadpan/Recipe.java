@@ -25,6 +25,8 @@ final class Recipe extends HandleList {
     private static final MethodHandle HIDE_LENGTH =
             Library.function(
                     "dp_sealing_hide_length", Library.HANDLE, Library.INT, Library.POINTER);
+    private static final MethodHandle COMPRESS =
+            Library.function("dp_sealing_compress", Library.HANDLE, Library.INT, Library.POINTER);
     private static final MethodHandle AGE =
             Library.function("dp_sealing_age", Library.HANDLE, Library.INT, Library.POINTER);
     private static final MethodHandle LENGTH =
@@ -37,8 +39,8 @@ final class Recipe extends HandleList {
     private static final MethodHandle FREE = Library.function("dp_sealing_free", Library.HANDLE);
 
     /** Options of a recipe. */
-    record Options(boolean mixed, boolean hideLength, boolean age) {
-        static final Options NONE = new Options(false, false, false);
+    record Options(boolean mixed, boolean hideLength, boolean age, int level) {
+        static final Options NONE = new Options(false, false, false, 0);
     }
 
     private Recipe(Object owner, String noun) {
@@ -77,9 +79,10 @@ final class Recipe extends HandleList {
                     case Session session -> recipe.add(ADD_SESSION, session.number());
                 }
             }
-            recipe.set(ALLOW_MIXED, options.mixed);
-            recipe.set(HIDE_LENGTH, options.hideLength);
-            recipe.set(AGE, options.age);
+            recipe.set(ALLOW_MIXED, options.mixed ? 1 : 0);
+            recipe.set(HIDE_LENGTH, options.hideLength ? 1 : 0);
+            recipe.set(COMPRESS, options.level);
+            recipe.set(AGE, options.age ? 1 : 0);
         } catch (Throwable failed) {
             recipe.close();
             throw failed;
@@ -95,12 +98,12 @@ final class Recipe extends HandleList {
         return list;
     }
 
-    private void set(MethodHandle option, boolean value) {
+    private void set(MethodHandle option, int value) {
         long number = number();
-        Call.run(call -> (int) option.invokeExact(number, value ? 1 : 0, call.error));
+        Call.run(call -> (int) option.invokeExact(number, value, call.error));
     }
 
-    /** Returns the length of the sealed data for data of the given length. */
+    /** Returns the length of the sealed data, or the largest possible length of compressed data. */
     long sealedLength(long length) {
         long number = number();
         return Call.run(call -> (int) LENGTH.invokeExact(number, length, call.result, call.error));

@@ -94,7 +94,7 @@ public final class Sealer {
      * @return the sealer with this option
      */
     public Sealer allowMixed() {
-        return with(new Recipe.Options(true, options.hideLength(), options.age()));
+        return with(new Recipe.Options(true, options.hideLength(), options.age(), options.level()));
     }
 
     /**
@@ -103,7 +103,22 @@ public final class Sealer {
      * @return the sealer with this option
      */
     public Sealer hideLength() {
-        return with(new Recipe.Options(options.mixed(), true, options.age()));
+        return with(new Recipe.Options(options.mixed(), true, options.age(), options.level()));
+    }
+
+    /**
+     * Compresses the data. The length of the result then tells something about the data.
+     *
+     * @param level from 1 (fast) to 19 (small); 3 is a good choice
+     * @return the sealer with this option
+     */
+    public Sealer compress(int level) {
+        if (level < 1 || level > 19) {
+            throw new IllegalArgumentException(
+                    "a level of compression is a number from 1 to 19, not " + level);
+        }
+        return with(
+                new Recipe.Options(options.mixed(), options.hideLength(), options.age(), level));
     }
 
     /**
@@ -112,7 +127,8 @@ public final class Sealer {
      * @return the sealer with this option
      */
     public Sealer ageFormat() {
-        return with(new Recipe.Options(options.mixed(), options.hideLength(), true));
+        return with(
+                new Recipe.Options(options.mixed(), options.hideLength(), true, options.level()));
     }
 
     private Sealer with(Recipe.Options changed) {

@@ -214,6 +214,23 @@ class KeysTest {
         }
     }
 
+    @Test
+    void compressedDataAreShortAndOpen() throws IOException {
+        try (PrivateKey key = PrivateKey.generate(Kind.XWING)) {
+            Sealer small = Sealer.to(key.publicKey()).compress(3);
+            for (int length : new int[] {0, 1, 100, 70_000, 9_000_000}) {
+                byte[] sealed = small.seal(new byte[length]);
+                assertTrue(sealed.length < 10_000 && sealed.length <= small.sealedLength(length));
+                assertArrayEquals(new byte[length], Deadpan.open(sealed, key));
+            }
+            byte[] large = BytesTest.data(5_000_000);
+            assertArrayEquals(large, Deadpan.open(small.hideLength().seal(large), key));
+            assertThrows(IllegalArgumentException.class, () -> small.compress(20));
+            assertThrows(IllegalArgumentException.class, () -> small.compress(0));
+            assertThrows(IllegalArgumentException.class, () -> small.ageFormat().seal(FACE));
+        }
+    }
+
     /** A sealed file contains the cost of opening it, so a stranger may ask for too much. */
     @Test
     void costlyPassphrasesAreNotTried() {
