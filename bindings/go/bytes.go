@@ -49,7 +49,7 @@ func AppendSeal(ctx context.Context, dst, plain []byte, options *SealOptions, to
 
 // AppendOpen opens sealed bytes with the first key that fits, and appends the data to dst, which may be nil. AppendOpen
 // appends either all of the data or no data. If the spare capacity of dst is as long as the sealed data, it is always
-// large enough.
+// large enough, unless the data are compressed.
 //
 // The spare capacity of dst must not share memory with sealed. After an error, AppendOpen returns dst unchanged.
 func AppendOpen(ctx context.Context, dst, sealed []byte, options *OpenOptions, keys ...Identity) ([]byte, error) {

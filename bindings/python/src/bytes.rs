@@ -122,7 +122,7 @@ pub(crate) fn seal_into<'py>(
 }
 
 /// Opens bytes into the buffer `out`, and returns how many bytes were written. A buffer as long as the sealed data is
-/// always long enough. The options work as in `open`.
+/// always long enough, unless the data are compressed. The options work as in `open`.
 #[pyfunction]
 #[pyo3(signature = (data, keys, out, *, max_cost = None, progress = None, threads = 0))]
 pub(crate) fn open_into<'py>(

@@ -216,7 +216,10 @@ int32_t dp_work_free(dp_work *work);
 
 int32_t dp_seal(const dp_sealing *sealing, const uint8_t *plain, size_t length, uint8_t *sealed, size_t room,
                 size_t *written, const dp_work *work, dp_error **error);
-/* Opens either all data or none. A buffer as long as the sealed data is always long enough. */
+/*
+ * Opens either all data or none. A buffer as long as the sealed data is always long enough, unless the data are
+ * compressed.
+ */
 int32_t dp_open(const dp_opening *opening, const uint8_t *sealed, size_t length, uint8_t *plain, size_t room,
                 size_t *written, const dp_work *work, dp_error **error);
 

@@ -3,9 +3,10 @@
 use std::io::{self, Read, Write};
 
 use crate::fill::fill;
-use crate::fold::{FIRST, Fold, Folded};
+use crate::fold::{FIRST, Fold};
+use crate::room::Filled;
 use crate::{FRAME, Level, Table};
-use deadpan_ct::{Wipe, Wiped};
+use deadpan_ct::Wiped;
 
 /// Reads data from `input`, and gives the stored bytes to its own reader. The stored bytes depend only on the data, the
 /// level and the number of threads.
@@ -15,7 +16,8 @@ pub struct Compressor<R> {
     begun: bool,
     ended: bool,
     finished: bool,
-    ready: Folded,
+    failed: bool,
+    ready: Filled,
     given: usize,
 }
 
@@ -23,7 +25,16 @@ impl<R: Read> Compressor<R> {
     /// Makes a compressor that uses this number of threads, or all cores if the number is 0.
     pub fn new(input: R, level: Level, threads: usize) -> Self {
         let fold = Fold::new(level, threads);
-        Self { input, fold, begun: false, ended: false, finished: false, ready: Folded::default(), given: 0 }
+        Self {
+            input,
+            fold,
+            begun: false,
+            ended: false,
+            finished: false,
+            failed: false,
+            ready: Filled::default(),
+            given: 0,
+        }
     }
 
     /// Returns the lengths of the frames that the reader has got so far.
@@ -32,31 +43,42 @@ impl<R: Read> Compressor<R> {
     }
 
     /// Reads the data of the next frame. The result is shorter than a frame only at the end of the input.
-    fn take(&mut self) -> io::Result<Wiped<Vec<u8>>> {
-        let mut data = Wiped::new(vec![0; if self.begun { FRAME } else { FIRST }]);
-        let mut length = fill(&mut self.input, &mut data)?;
+    fn take(&mut self) -> io::Result<Filled> {
+        let mut buffer = if self.begun { self.fold.room() } else { Wiped::new(vec![0; FIRST]) };
+        let mut length = fill(&mut self.input, &mut buffer)?;
         if !self.begun && length == FIRST {
-            data = widened(&data);
-            length += fill(&mut self.input, &mut data[FIRST..])?;
+            buffer = widened(&buffer);
+            length += fill(&mut self.input, &mut buffer[FIRST..])?;
         }
         self.begun = true;
-        self.ended = length < data.len();
-        data[length..].wipe();
-        data.truncate(length);
-        Ok(data)
+        self.ended = length < buffer.len();
+        Ok(Filled { buffer, length })
     }
 
-    /// Gets the next frame, or the table after the last frame. Returns false after the table.
+    /// Gets the next frame, or the table after the last frame. Returns false after the table. After a failure, data may
+    /// be lost, so all later calls fail, too.
     fn refill(&mut self) -> io::Result<bool> {
+        if self.failed {
+            return Err(io::Error::other("compressing failed before"));
+        }
+        self.failed = true;
+        let is_more = self.try_refill()?;
+        self.failed = false;
+        Ok(is_more)
+    }
+
+    fn try_refill(&mut self) -> io::Result<bool> {
         while !self.ended && self.fold.is_hungry() {
             let is_first = !self.begun;
             let data = self.take()?;
-            if !data.is_empty() {
+            if data.length > 0 {
                 self.fold.add(data, is_first && self.ended)?;
             }
         }
         self.given = 0;
-        match self.fold.next()? {
+        let next = self.fold.next()?;
+        self.fold.give_back(std::mem::take(&mut self.ready));
+        match next {
             Some(frame) => self.ready = frame,
             None if self.finished => return Ok(false),
             None => (self.ready, self.finished) = (self.fold.finish(), true),
@@ -79,8 +101,9 @@ impl<R: Read> Read for Compressor<R> {
                 return Ok(0);
             }
         }
-        let length = buffer.len().min(self.ready.length - self.given);
-        buffer[..length].copy_from_slice(&self.ready.bytes[self.given..self.given + length]);
+        let ready = &self.ready.bytes()[self.given..];
+        let length = buffer.len().min(ready.len());
+        buffer[..length].copy_from_slice(&ready[..length]);
         self.given += length;
         Ok(length)
     }
@@ -93,12 +116,14 @@ pub struct CompressWriter<W> {
     fold: Fold,
     data: Wiped<Vec<u8>>,
     held: usize,
+    /// Whether a step failed. Data may be lost then.
+    failed: bool,
 }
 
 impl<W: Write> CompressWriter<W> {
     /// Makes a writer that uses this number of threads, or all cores if the number is 0.
     pub fn new(output: W, level: Level, threads: usize) -> Self {
-        Self { output, fold: Fold::new(level, threads), data: Wiped::default(), held: 0 }
+        Self { output, fold: Fold::new(level, threads), data: Wiped::default(), held: 0, failed: false }
     }
 
     /// Returns the output.
@@ -111,19 +136,21 @@ impl<W: Write> CompressWriter<W> {
     /// # Errors
     /// If writing fails, or if the data are longer than 64 TiB.
     pub fn finish(mut self) -> io::Result<(W, Table)> {
+        if self.failed {
+            return Err(io::Error::other("compressing failed before"));
+        }
         if self.held > 0 {
-            let mut data = std::mem::take(&mut self.data);
-            data.truncate(self.held);
+            let data = Filled { buffer: std::mem::take(&mut self.data), length: self.held };
             let is_alone = self.fold.table.frames() == 0;
             self.add(data, is_alone)?;
         }
         while self.write_next()? {}
         let table = self.fold.finish();
-        self.output.write_all(&table.bytes[..table.length])?;
+        self.output.write_all(table.bytes())?;
         Ok((self.output, self.fold.table))
     }
 
-    fn add(&mut self, data: Wiped<Vec<u8>>, alone: bool) -> io::Result<()> {
+    fn add(&mut self, data: Filled, alone: bool) -> io::Result<()> {
         while !self.fold.is_hungry() {
             self.write_next()?;
         }
@@ -132,7 +159,11 @@ impl<W: Write> CompressWriter<W> {
 
     fn write_next(&mut self) -> io::Result<bool> {
         match self.fold.next()? {
-            Some(frame) => self.output.write_all(&frame.bytes[..frame.length]).map(|()| true),
+            Some(frame) => {
+                self.output.write_all(frame.bytes())?;
+                self.fold.give_back(frame);
+                Ok(true)
+            }
             None => Ok(false),
         }
     }
@@ -140,14 +171,19 @@ impl<W: Write> CompressWriter<W> {
 
 impl<W: Write> Write for CompressWriter<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        if self.failed {
+            return Err(io::Error::other("compressing failed before"));
+        }
         if self.held == self.data.len() {
             match self.held {
                 FIRST => self.data = widened(&self.data),
                 0 => self.data = Wiped::new(vec![0; FIRST]),
                 _ => {
-                    let full = std::mem::replace(&mut self.data, Wiped::new(vec![0; FRAME]));
+                    let buffer = std::mem::replace(&mut self.data, self.fold.room());
                     self.held = 0;
-                    self.add(full, false)?;
+                    self.failed = true;
+                    self.add(Filled { buffer, length: FRAME }, false)?;
+                    self.failed = false;
                 }
             }
         }

@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 
 use crate::Table;
+use crate::room::Filled;
 use crate::unfold::Unfold;
 use deadpan_ct::Wiped;
 
@@ -18,7 +19,7 @@ pub struct Expander<R> {
     begin: usize,
     end: usize,
     ended: bool,
-    ready: Wiped<Vec<u8>>,
+    ready: Filled,
     given: usize,
 }
 
@@ -32,7 +33,7 @@ impl<R: Read> Expander<R> {
             begin: 0,
             end: 0,
             ended: false,
-            ready: Wiped::default(),
+            ready: Filled::default(),
             given: 0,
         }
     }
@@ -51,7 +52,7 @@ impl<R: Read> Expander<R> {
     fn refill(&mut self) -> io::Result<bool> {
         while !self.ended && self.unfold.is_hungry() {
             if self.begin == self.end {
-                self.begin = 0;
+                (self.begin, self.end) = (0, 0);
                 self.end = match self.input.read(&mut self.piece) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                     read => read?,
@@ -61,7 +62,11 @@ impl<R: Read> Expander<R> {
             self.begin += self.unfold.feed(&self.piece[self.begin..self.end]);
         }
         match self.unfold.next() {
-            Some(data) => (self.ready, self.given) = (data?, 0),
+            Some(data) => {
+                let old = std::mem::replace(&mut self.ready, data?);
+                self.given = 0;
+                self.unfold.give_back(old);
+            }
             None => return self.unfold.finish().map(|()| false),
         }
         Ok(true)
@@ -70,13 +75,14 @@ impl<R: Read> Expander<R> {
 
 impl<R: Read> Read for Expander<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.given == self.ready.len() {
+        while self.given == self.ready.length {
             if buffer.is_empty() || !self.refill()? {
                 return Ok(0);
             }
         }
-        let length = buffer.len().min(self.ready.len() - self.given);
-        buffer[..length].copy_from_slice(&self.ready[self.given..self.given + length]);
+        let ready = &self.ready.bytes()[self.given..];
+        let length = buffer.len().min(ready.len());
+        buffer[..length].copy_from_slice(&ready[..length]);
         self.given += length;
         Ok(length)
     }
@@ -87,12 +93,14 @@ impl<R: Read> Read for Expander<R> {
 pub struct ExpandWriter<W> {
     output: W,
     unfold: Unfold,
+    /// Whether writing to the output has failed. The frame that was not written is lost.
+    failed: bool,
 }
 
 impl<W: Write> ExpandWriter<W> {
     /// Makes a writer that uses this number of threads, or all cores if the number is 0.
     pub fn new(output: W, threads: usize) -> Self {
-        Self { output, unfold: Unfold::new(threads) }
+        Self { output, unfold: Unfold::new(threads), failed: false }
     }
 
     /// Writes the rest of the data, and returns the output and the lengths of all frames.
@@ -106,10 +114,21 @@ impl<W: Write> ExpandWriter<W> {
     }
 
     fn write_next(&mut self) -> io::Result<bool> {
-        match self.unfold.next() {
-            Some(data) => self.output.write_all(&data?).map(|()| true),
-            None => Ok(false),
+        if self.failed {
+            return Err(io::Error::other("the writer failed before"));
         }
+        self.failed = true;
+        let is_more = match self.unfold.next() {
+            Some(data) => {
+                let data = data?;
+                self.output.write_all(data.bytes())?;
+                self.unfold.give_back(data);
+                true
+            }
+            None => false,
+        };
+        self.failed = false;
+        Ok(is_more)
     }
 }
 

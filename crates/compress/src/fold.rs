@@ -4,7 +4,8 @@ use std::io;
 
 use crate::frame::{Press, longest};
 use crate::pool::{Pool, Worker};
-use crate::{Level, Table};
+use crate::room::{Filled, Rooms};
+use crate::{FRAME, Level, Table};
 use deadpan_ct::Wiped;
 
 /// The first buffer. Most files are shorter, and do not need the memory of a whole frame.
@@ -17,21 +18,15 @@ pub(crate) struct Fold {
     pool: Pool<Pressing>,
     /// How many of the last frames did not shrink.
     dense: usize,
+    frames: Rooms,
+    data: Rooms,
     pub(crate) table: Table,
-}
-
-/// Stored bytes: a frame, or the table.
-#[derive(Default)]
-pub(crate) struct Folded {
-    pub(crate) bytes: Wiped<Vec<u8>>,
-    /// How many of the bytes count.
-    pub(crate) length: usize,
 }
 
 impl Fold {
     pub(crate) fn new(level: Level, threads: usize) -> Self {
         let pool = Pool::new(threads, move || Ok(Pressing(Press::new(level)?)));
-        Self { pool, dense: 0, table: Table::default() }
+        Self { pool, dense: 0, frames: Rooms::default(), data: Rooms::default(), table: Table::default() }
     }
 
     /// Returns whether more data are needed before a result is taken.
@@ -39,39 +34,53 @@ impl Fold {
         self.pool.is_hungry()
     }
 
+    /// Returns a buffer for the data of a frame.
+    pub(crate) fn room(&mut self) -> Wiped<Vec<u8>> {
+        self.data.take(FRAME, FRAME)
+    }
+
     /// Takes the data of the next frame. A frame that is `alone` needs no thread.
-    pub(crate) fn add(&mut self, data: Wiped<Vec<u8>>, alone: bool) -> io::Result<()> {
-        self.pool.add(Unpressed { data, doubtful: self.dense >= DENSE }, alone)
+    pub(crate) fn add(&mut self, data: Filled, alone: bool) -> io::Result<()> {
+        let frame = self.frames.take(longest(data.length), longest(FRAME));
+        self.pool.add(Unpressed { data, doubtful: self.dense >= DENSE, frame }, alone)
     }
 
     /// Returns the next frame, or `None` if no data are waiting.
-    pub(crate) fn next(&mut self) -> io::Result<Option<Folded>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<Filled>> {
         let Some(Pressed { frame, data, shrank }) = self.pool.next().transpose()? else { return Ok(None) };
+        let length = data.length;
+        self.data.give_back(data.buffer);
         self.dense = if shrank { 0 } else { self.dense + 1 };
-        if !self.table.push(frame.length, data) {
+        if !self.table.push(frame.length, length) {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the data are too long to be compressed"));
         }
         Ok(Some(frame))
     }
 
+    /// Takes back the buffer of a frame that [`Fold::next`] returned.
+    pub(crate) fn give_back(&mut self, frame: Filled) {
+        self.frames.give_back(frame.buffer);
+    }
+
     /// Returns the table after the last frame.
-    pub(crate) fn finish(&self) -> Folded {
+    pub(crate) fn finish(&self) -> Filled {
         let table = self.table.encode();
-        Folded { length: table.len(), bytes: Wiped::new(table) }
+        Filled { length: table.len(), buffer: Wiped::new(table) }
     }
 }
 
 struct Pressing(Press);
 
 struct Unpressed {
-    data: Wiped<Vec<u8>>,
+    data: Filled,
     doubtful: bool,
+    /// A buffer for the frame.
+    frame: Wiped<Vec<u8>>,
 }
 
 struct Pressed {
-    frame: Folded,
-    /// The length of the data.
-    data: usize,
+    frame: Filled,
+    data: Filled,
     shrank: bool,
 }
 
@@ -79,9 +88,8 @@ impl Worker for Pressing {
     type Job = Unpressed;
     type Done = Pressed;
 
-    fn work(&mut self, Unpressed { data, doubtful }: Unpressed) -> io::Result<Pressed> {
-        let mut bytes = Wiped::new(vec![0; longest(data.len())]);
-        let (length, shrank) = self.0.press(&data, doubtful, &mut bytes)?;
-        Ok(Pressed { frame: Folded { bytes, length }, data: data.len(), shrank })
+    fn work(&mut self, Unpressed { data, doubtful, mut frame }: Unpressed) -> io::Result<Pressed> {
+        let (length, shrank) = self.0.press(data.bytes(), doubtful, &mut frame)?;
+        Ok(Pressed { frame: Filled { buffer: frame, length }, data, shrank })
     }
 }

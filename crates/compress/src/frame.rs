@@ -12,10 +12,7 @@ use crate::{Flaw, Level, Table};
 use deadpan_ct::Wiped;
 
 /// The number of bytes of data in a frame. Only the last frame is shorter.
-pub const FRAME: usize = 1 << LOG;
-
-/// The binary logarithm of [`FRAME`].
-const LOG: u32 = 22;
+pub const FRAME: usize = 4 << 20;
 
 pub(crate) const MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 
@@ -51,6 +48,11 @@ pub fn most_stored(length: u64) -> Option<u64> {
     (frames <= MOST as u64).then(|| full * stored_length(FRAME as u64) + last + Table::bytes_for(frames as usize))
 }
 
+/// Returns the length of the shortest frame with `length` bytes of data. Its blocks are runs of one byte.
+pub(crate) const fn shortest(length: usize) -> usize {
+    6 + length.div_ceil(BLOCK) * (Block::HEADER + 1)
+}
+
 /// Compresses frames on one thread.
 pub(crate) struct Press {
     context: bulk::Compressor<'static>,
@@ -81,8 +83,8 @@ impl Press {
         if data.len() < count * length {
             return Ok(false);
         }
-        let pieces = data.chunks(data.len() / count).take(count);
-        let sample = Wiped::new(pieces.flat_map(|piece| &piece[..length]).copied().collect::<Vec<_>>());
+        let mut sample = Wiped::new(Vec::with_capacity(count * length));
+        data.chunks(data.len() / count).take(count).for_each(|piece| sample.extend_from_slice(&piece[..length]));
         let quick = match &mut self.quick {
             Some(quick) => quick,
             none => none.insert(bulk::Compressor::new(1)?),
@@ -116,9 +118,7 @@ pub(crate) struct Expand(bulk::Decompressor<'static>);
 
 impl Expand {
     pub(crate) fn new() -> io::Result<Self> {
-        let mut context = bulk::Decompressor::new()?;
-        context.window_log_max(LOG)?;
-        Ok(Self(context))
+        bulk::Decompressor::new().map(Self)
     }
 
     /// Expands a whole frame into `data`, which is as long as the frame's header states.
@@ -154,6 +154,14 @@ impl Start {
         }
         let is_single = descriptor & 0x20 != 0;
         let window = usize::from(!is_single);
+        if !is_single {
+            let Some(&window) = rest.first() else { return Ok(None) };
+            // The decoder checks the window only of streams.
+            let base = 1_u64 << (10 + (window >> 3));
+            if base + base / 8 * u64::from(window & 7) > FRAME as u64 {
+                return Err(flaw);
+            }
+        }
         let field = match descriptor >> 6 {
             0 if is_single => 1,
             0 => return Err(flaw),

@@ -9,6 +9,7 @@ mod fold;
 mod frame;
 mod level;
 mod pool;
+mod room;
 mod seek;
 mod split;
 mod table;

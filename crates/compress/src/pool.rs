@@ -2,12 +2,16 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle, available_parallelism};
+use std::time::Duration;
 
 /// The most threads that one pool starts. Each thread needs memory for two jobs.
 const MOST: usize = 16;
+
+/// How long to wait for a result before looking whether the threads still run.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Something that does jobs on one thread.
 pub(crate) trait Worker: Send + 'static {
@@ -95,7 +99,14 @@ impl<W: Worker> Pool<W> {
     /// Returns the result of the oldest job, or `None` if no job is left.
     pub(crate) fn next(&mut self) -> Option<io::Result<W::Done>> {
         let result = self.waiting.pop_front()?;
-        Some(result.recv().unwrap_or_else(|_| Err(io::Error::other("a thread ended"))))
+        loop {
+            match result.recv_timeout(PATIENCE) {
+                Ok(done) => return Some(done),
+                // A thread that panics leaves jobs in the queue. Other threads may still do them.
+                Err(RecvTimeoutError::Timeout) if !self.running.iter().all(JoinHandle::is_finished) => {}
+                Err(_) => return Some(Err(io::Error::other("a thread ended"))),
+            }
+        }
     }
 }
 

@@ -63,7 +63,7 @@ impl<R: Read + Seek> SeekExpander<R> {
 
     /// Moves the position to the end of the current frame, and returns the new position.
     pub fn skip_frame(&mut self) -> u64 {
-        self.position = ((self.position / FRAME as u64 + 1) * FRAME as u64).min(self.length());
+        self.position = (self.position / FRAME as u64 + 1).saturating_mul(FRAME as u64).min(self.length());
         self.position
     }
 

@@ -1,7 +1,7 @@
 //! The seek table after the frames, in a skippable frame of Zstandard's seekable format.
 
 use crate::Flaw;
-use crate::frame::{FRAME, MAGIC, longest};
+use crate::frame::{FRAME, MAGIC, longest, shortest};
 
 /// The magic number of the skippable frame that holds the table.
 pub(crate) const SKIPPABLE: [u8; 4] = 0x184d_2a5e_u32.to_le_bytes();
@@ -32,7 +32,10 @@ impl Table {
     /// Adds a frame. Returns false if the table is full, or if the frame before this one was short.
     pub(crate) fn push(&mut self, stored: usize, length: usize) -> bool {
         let follows = self.stored.is_empty() || self.last as usize == FRAME;
-        let fits = follows && self.stored.len() < MOST && (1..=FRAME).contains(&length) && stored <= longest(length);
+        let fits = follows
+            && self.stored.len() < MOST
+            && (1..=FRAME).contains(&length)
+            && (shortest(length)..=longest(length)).contains(&stored);
         if fits {
             self.stored.push(stored as u32);
             self.last = length as u32;

@@ -5,6 +5,7 @@ use std::io;
 use crate::Flaw;
 use crate::frame::{Expand, FRAME, longest};
 use crate::pool::{Pool, Worker};
+use crate::room::{Filled, Rooms};
 use crate::split::{Next, Split};
 use crate::table::{HEAD, Table};
 use deadpan_ct::Wiped;
@@ -18,6 +19,8 @@ pub(crate) struct Unfold {
     /// The stored bytes of the next frame that came already, or of the table. Only the first `held` bytes count.
     stored: Wiped<Vec<u8>>,
     held: usize,
+    frames: Rooms,
+    data: Rooms,
     pub(crate) table: Table,
     /// The table as the frames require it, after the last frame.
     expected: Option<Vec<u8>>,
@@ -42,6 +45,8 @@ impl Unfold {
             split: Split::default(),
             stored: Wiped::default(),
             held: 0,
+            frames: Rooms::default(),
+            data: Rooms::default(),
             table: Table::default(),
             expected: None,
             trouble: None,
@@ -97,28 +102,32 @@ impl Unfold {
                 }
             }
         };
-        let frame = if self.held == 0 {
+        let buffer = if self.held == 0 {
             taken += stored;
-            Wiped::new(bytes[..stored].to_vec())
+            let mut frame = self.frames.take(stored, longest(FRAME));
+            frame[..stored].copy_from_slice(&bytes[..stored]);
+            frame
         } else {
             self.held = 0;
-            let mut frame = std::mem::take(&mut self.stored);
-            frame.truncate(stored);
-            frame
+            std::mem::take(&mut self.stored)
         };
+        let frame = Filled { buffer, length: stored };
         if !self.table.push(stored, length) {
             return Err(Flaw::Short(number.saturating_sub(1)).into());
         }
-        self.pool.add(Stored { number, frame, length }, number == 0 && length < SHORT)?;
+        let data = self.data.take(length, FRAME);
+        self.pool.add(Stored { number, frame, data, length }, number == 0 && length < SHORT)?;
         Ok(taken)
     }
 
     /// Adds bytes to the stored bytes, which will be `wanted` bytes or more.
     fn hold(&mut self, bytes: &[u8], wanted: usize) {
         if self.stored.len() < wanted {
-            let room = (2 * wanted).min(longest(FRAME)).max(wanted);
-            let old = std::mem::replace(&mut self.stored, Wiped::new(vec![0; room]));
+            // A frame that does not come at once is mostly a long frame.
+            let room = self.frames.take((2 * wanted).min(longest(FRAME)).max(wanted), longest(FRAME));
+            let old = std::mem::replace(&mut self.stored, room);
             self.stored[..self.held].copy_from_slice(&old[..self.held]);
+            self.frames.give_back(old);
         }
         self.stored[self.held..self.held + bytes.len()].copy_from_slice(bytes);
         self.held += bytes.len();
@@ -135,13 +144,21 @@ impl Unfold {
     }
 
     /// Returns the data of the next frame. Returns `None` if no frame is waiting. Returns no data after a failure.
-    pub(crate) fn next(&mut self) -> Option<io::Result<Wiped<Vec<u8>>>> {
+    pub(crate) fn next(&mut self) -> Option<io::Result<Filled>> {
         if let Some(error) = &self.failure {
             return Some(Err(again(error)));
         }
         let next = self.pool.next()?;
         self.failure = next.as_ref().err().map(again);
-        Some(next)
+        Some(next.map(|Expanded { data, frame }| {
+            self.frames.give_back(frame);
+            data
+        }))
+    }
+
+    /// Takes back the buffer of data that [`Unfold::next`] returned.
+    pub(crate) fn give_back(&mut self, data: Filled) {
+        self.data.give_back(data.buffer);
     }
 
     /// Ends the work after the last byte, when no frame is waiting. Tells what was wrong with the bytes.
@@ -168,18 +185,25 @@ struct Expanding(Expand);
 
 struct Stored {
     number: u64,
-    frame: Wiped<Vec<u8>>,
+    frame: Filled,
+    /// A buffer for the data.
+    data: Wiped<Vec<u8>>,
     /// The length of the data, as the frame states it.
     length: usize,
 }
 
+struct Expanded {
+    data: Filled,
+    /// The buffer of the frame.
+    frame: Wiped<Vec<u8>>,
+}
+
 impl Worker for Expanding {
     type Job = Stored;
-    type Done = Wiped<Vec<u8>>;
+    type Done = Expanded;
 
-    fn work(&mut self, Stored { number, frame, length }: Stored) -> io::Result<Self::Done> {
-        let mut data = Wiped::new(vec![0; length]);
-        self.0.expand(number, &frame, &mut data)?;
-        Ok(data)
+    fn work(&mut self, Stored { number, frame, mut data, length }: Stored) -> io::Result<Expanded> {
+        self.0.expand(number, frame.bytes(), &mut data[..length])?;
+        Ok(Expanded { data: Filled { buffer: data, length }, frame: frame.buffer })
     }
 }

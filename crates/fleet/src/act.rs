@@ -23,11 +23,12 @@ pub trait Act: Sync {
         None
     }
 
-    /// Makes the result of a short source. Returns the result and the sealed metadata.
+    /// Makes the result of a short source in memory. Returns the result and the sealed metadata, or `None` if the
+    /// result is too long for that.
     ///
     /// # Errors
     /// If sealing or opening fails.
-    fn whole(&self, about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign>;
+    fn whole(&self, about: &About, data: &[u8]) -> Result<Option<(Vec<u8>, Metadata)>, Foreign>;
 
     /// Makes the result of a long source as a whole, and not in parts.
     ///

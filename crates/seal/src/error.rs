@@ -304,22 +304,25 @@ impl Error {
         }
     }
 
-    /// Finds a flaw of compressed data in an error of a reader or writer that expands the data.
+    /// Converts an error of a reader that expands compressed data.
     pub(crate) fn expanding(error: io::Error) -> io::Error {
-        match error.get_ref().and_then(|inner| inner.downcast_ref::<deadpan_compress::Flaw>()) {
-            Some(flaw) => Self::Compressed(*flaw).into_io(),
-            None => error,
-        }
+        Self::Read(error).or_inner().into_io()
     }
 
-    /// Finds a flaw of compressed data in an error of the engine.
-    pub(crate) fn or_flaw(self) -> Self {
-        match &self {
-            Self::Read(error) | Self::Write(error) => {
-                let flaw = error.get_ref().and_then(|inner| inner.downcast_ref::<deadpan_compress::Flaw>());
-                flaw.copied().map_or(self, Self::Compressed)
-            }
-            _ => self,
+    /// Returns the error of this crate, or the flaw of compressed data, that is inside an error of the system.
+    pub(crate) fn or_inner(self) -> Self {
+        let (error, wrap): (_, fn(io::Error) -> Self) = match self {
+            Self::Read(error) => (error, Self::Read),
+            Self::Write(error) => (error, Self::Write),
+            other => return other,
+        };
+        let error = match error.downcast::<Self>() {
+            Ok(inner) => return inner,
+            Err(error) => error,
+        };
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<deadpan_compress::Flaw>()) {
+            Some(flaw) => Self::Compressed(*flaw),
+            None => wrap(error),
         }
     }
 }

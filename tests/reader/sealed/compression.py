@@ -61,6 +61,10 @@ def check_form(frame: bytes, length: int):
     require(descriptor & 0x1F == 0, "a frame with a dictionary, a checksum or unknown bits")
     single, size = bool(descriptor & 0x20), descriptor >> 6
     require(single or size, "a frame that does not state the length of its data")
+    if not single:
+        require(len(frame) > 5, "a frame without a header")
+        base = 1 << (10 + (frame[5] >> 3))
+        require(base + base // 8 * (frame[5] & 7) <= FRAME, "a frame with a window that is too wide")
     at = 5 + (not single)
     stated = frame[at : at + (1 << size)]
     require(len(stated) == 1 << size, "a frame without a header")

@@ -457,18 +457,25 @@ fn whole(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: &Outp
     // next bytes in advance.
     let positions = origin.positions.filter(|_| !origin.is_remote());
     match (positions, output.positions()) {
-        (Some((input, length)), Some(file)) => watched(origin, |work| opened.open_at(&input, length, file, work)),
+        (Some((input, length)), Some(file)) => {
+            watched(opened, origin, |work| opened.open_at(&input, length, file, work))
+        }
         _ => pass(opened, origin, sealed, output.writer()),
     }
 }
 
 fn pass(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: impl Write + Send) -> Result<Summary, Error> {
-    watched(origin, |work| opened.open_stream(sealed.payload, output, work))
+    watched(opened, origin, |work| opened.open_stream(sealed.payload, output, work))
 }
 
 /// Runs `act` with a progress bar.
-fn watched<T>(origin: &Origin<'_>, act: impl FnOnce(&Work<'_>) -> Result<T, Error>) -> Result<T, Error> {
-    let progress = Progress::new(&origin.name, origin.length);
+fn watched<T>(
+    opened: &Opened,
+    origin: &Origin<'_>,
+    act: impl FnOnce(&Work<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    // The length of the sealed file does not show how long compressed data are.
+    let progress = Progress::new(&origin.name, origin.length.filter(|_| !opened.is_compressed()));
     let add = |bytes| progress.add(bytes);
     act(&Work { progress: Some(&add), ..Work::default() })
 }

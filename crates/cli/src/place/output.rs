@@ -372,7 +372,7 @@ impl Output {
             return Err(Failure::usage(message, "choose another output with --to"));
         }
         let replace = force && matches!(place, Place::Given(_));
-        let length = input.and_then(Input::length).map(longest);
+        let length = input.and_then(Input::length).map(longest).filter(|length| *length > HUGE);
         let upload = Upload::start(&remote::store(&address)?, &address, length, replace).map_err(failed)?;
         let guard = remote::guard(upload.canceller(), place.shown());
         Ok(Self::Object { upload: Shared(Arc::new(Mutex::new(Some(upload)))), place: place.clone(), guard })
@@ -457,6 +457,10 @@ impl Output {
         }
     }
 }
+
+/// Up to this length, an upload does not need to know its length. The data of a compressed file may be much longer than
+/// the file.
+const HUGE: u64 = 1 << 40;
 
 /// Returns an upper limit for the length of a sealed input, with padding and armor. The parts of an upload must be long
 /// enough for this length.

@@ -84,9 +84,14 @@ fn what_the_format_does_not_have_is_refused() {
         let read = SeekExpander::new(Cursor::new(&stored)).and_then(|mut it| it.read_to_end(&mut Vec::new()));
         assert!(flaw(&read.unwrap_err()).is_some(), "{why}");
     }
-    // A window of 8 MiB, and a block that refers to nothing.
-    let wide = [&MAGIC[..], &[0x80, 13 << 3, 3, 0, 0, 0, 3 << 3 | 2 << 1 | 1, 0, 0], b"abc"].concat();
-    refused(&wide, 3, Flaw::Contents(0));
+    // A window of 4 MiB, and a larger one.
+    let window = |window| [&MAGIC[..], &[0x80, window, 3, 0, 0, 0, 3 << 3 | 1, 0, 0], b"abc"].concat();
+    let allowed = window(12 << 3);
+    assert_eq!(expand(&with_table(&allowed, &[(allowed.len(), 3)]), 1).unwrap(), b"abc");
+    refused(&window(12 << 3 | 1), 3, Flaw::Header(0));
+    refused(&window(31 << 3), 3, Flaw::Header(0));
+    // A compressed block that refers to nothing.
+    refused(&frame(3, &[(2, 3, b"abc")]), 3, Flaw::Contents(0));
 }
 
 #[test]
@@ -119,6 +124,9 @@ fn a_table_of_other_frames_is_refused() {
         let read = SeekExpander::new(Cursor::new(&stored)).and_then(|mut it| it.read_to_end(&mut Vec::new()));
         assert!(flaw(&read.unwrap_err()).is_some(), "{lines:?}");
     }
+    // Lengths of data that so short a frame cannot have.
+    let lies = with_table(b"", &[(0, FRAME), (0, FRAME)]);
+    assert_eq!(SeekExpander::new(Cursor::new(&lies)).err().as_ref().and_then(flaw), Some(Flaw::Table));
     // A table with fewer or more lines than there are frames.
     for lines in [&[][..], &[(first + second, FRAME)], &[(first, FRAME), (second, FRAME), (0, 1000)]] {
         let stored = with(lines);

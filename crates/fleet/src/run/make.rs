@@ -69,9 +69,13 @@ impl Pool<'_> {
                 drop(share);
                 share = self.budget.take(2 * length + (1 << 19));
             }
-            self.make_whole(pair, &mut source)?;
+            let is_made = self.make_whole(pair, &mut source)?;
             drop(share);
-            run.observer.progressed(length);
+            if is_made {
+                run.observer.progressed(length);
+            } else {
+                self.make_streamed(pair, &source)?;
+            }
         } else {
             drop(share);
             self.make_streamed(pair, &source)?;
@@ -86,8 +90,8 @@ impl Pool<'_> {
         })
     }
 
-    /// Makes a short result in memory.
-    fn make_whole(&self, pair: &Pair, source: &mut Source) -> Result<(), Error> {
+    /// Makes a short result in memory. Returns false if the result is too long for that.
+    fn make_whole(&self, pair: &Pair, source: &mut Source) -> Result<bool, Error> {
         let mut read = None;
         let data = match source.whole() {
             Some(whole) => whole,
@@ -97,7 +101,7 @@ impl Pool<'_> {
                 &*read
             }
         };
-        let (made, metadata) = self.run.act.whole(&source.about(pair), data)?;
+        let Some((made, metadata)) = self.run.act.whole(&source.about(pair), data)? else { return Ok(false) };
         wait_for_second(source, &pair.target);
         drop(read);
         source.give_back();
@@ -109,7 +113,7 @@ impl Pool<'_> {
                 file.land(&metadata)?;
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Makes a long result in one stream.
@@ -123,7 +127,9 @@ impl Pool<'_> {
         wait_for_second(source, &pair.target);
         match &pair.target {
             Spot::Object(store, target) => {
-                let mut upload = Upload::start(store, target, Some(length + length / 4), pair.replace)?;
+                // The data of a compressed object may be much longer than the object.
+                let longest = Some(length + length / 4).filter(|longest| *longest > 1 << 40);
+                let mut upload = Upload::start(store, target, longest, pair.replace)?;
                 let _watched = run.results.watch(upload.canceller(), target);
                 run.act.stream(&about, &mut reader, &mut upload)?;
                 upload.finish()?;

@@ -71,8 +71,8 @@ impl Act for Seal {
         Some(format!("{name}.dpn"))
     }
 
-    fn whole(&self, _about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {
-        Ok((self.sealing().seal(data)?, Metadata::default()))
+    fn whole(&self, _about: &About, data: &[u8]) -> Result<Option<(Vec<u8>, Metadata)>, Foreign> {
+        Ok(Some((self.sealing().seal(data)?, Metadata::default())))
     }
 
     fn stream(
@@ -99,10 +99,10 @@ impl Act for Open {
         name.strip_suffix(".dpn").map(str::to_owned)
     }
 
-    fn whole(&self, _about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {
+    fn whole(&self, _about: &About, data: &[u8]) -> Result<Option<(Vec<u8>, Metadata)>, Foreign> {
         let mut rest = data;
         let plain = self.begin(&mut rest)?.open(rest)?;
-        Ok((plain, Metadata::default()))
+        Ok(Some((plain, Metadata::default())))
     }
 
     fn stream(

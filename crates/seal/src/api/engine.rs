@@ -20,6 +20,7 @@ mod buffer;
 pub(crate) mod file;
 pub(crate) mod memory;
 pub(crate) mod stream;
+pub(crate) mod told;
 pub(crate) mod units;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Opens sealed files. The caller reads the header, opens the header with a key that fits, and then reads the data in
 //! one of several ways.
 
+mod expand;
 mod opened;
 mod opener;
 mod range;

@@ -14,6 +14,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 
 use crate::api::engine::stream::{Input, Passed};
+use crate::api::engine::told::Told;
 use crate::api::engine::units::{Alone, Placing, Source, Writing};
 use crate::api::engine::{file, memory, stream};
 use crate::format::age;
@@ -264,8 +265,11 @@ impl Sealing {
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
         if let Some(level) = self.level {
-            let mut stored = Compressor::new(&mut input as &mut (dyn Read + Send), level, work.threads);
-            let summary = self.seal_stored(&mut stored, &mut output, work)?;
+            let told = Told { inner: &mut input as &mut (dyn Read + Send), work };
+            let mut stored = Compressor::new(told, level, work.threads);
+            // The callback for the progress counts data, and not compressed data.
+            let inside = Work { progress: None, ..*work };
+            let summary = self.seal_stored(&mut stored, &mut output, &inside).map_err(Error::or_inner)?;
             return Ok(Summary { plain: stored.table().length(), ..summary });
         }
         self.seal_stored(&mut input, &mut output, work)
@@ -398,6 +402,7 @@ impl Sealing {
     pub fn seal_into(&self, plain: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
         let stored = self.level.map(|level| compressed(plain, level, work)).transpose()?;
         let plain = stored.as_ref().map_or(plain, |stored| &stored[..]);
+        let work = &if stored.is_some() { Work { progress: None, ..*work } } else { *work };
         if self.contents.padded {
             return self.seal_all_into(&padded(plain)?, sealed, work);
         }
@@ -440,7 +445,8 @@ fn compressed(plain: &[u8], level: Level, work: &Work<'_>) -> Result<Wiped<Vec<u
     let mut stored = Wiped::new(Vec::new());
     let room = plain.len() + plain.len() / 256 + 256;
     stored.try_reserve_exact(room).map_err(|_| Error::System("there is not enough memory to compress the data"))?;
-    Compressor::new(plain, level, work.threads).read_to_end(&mut stored).map_err(Error::Read)?;
+    let mut compressor = Compressor::new(Told { inner: plain, work }, level, work.threads);
+    compressor.read_to_end(&mut stored).map_err(|error| Error::Read(error).or_inner())?;
     Ok(stored)
 }
 

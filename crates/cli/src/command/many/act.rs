@@ -117,14 +117,14 @@ impl Act for Sealings<'_> {
         Some(format!("{name}{}", self.format.ending()))
     }
 
-    fn whole(&self, about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {
+    fn whole(&self, about: &About, data: &[u8]) -> Result<Option<(Vec<u8>, Metadata)>, Foreign> {
         let (sealing, _turn) = (self.sealing_for(about)?, self.turn());
         if self.armor {
             let mut sealed = Vec::new();
             armored(self.format, &mut sealed, |armor| sealing.seal_stream(data, armor, &Work::default()))?;
-            return Ok((sealed, Metadata::default()));
+            return Ok(Some((sealed, Metadata::default())));
         }
-        Ok((sealing.seal(data)?, Metadata::default()))
+        Ok(Some((sealing.seal(data)?, Metadata::default())))
     }
 
     fn stream(
@@ -169,8 +169,13 @@ impl Opening {
         Ok((opened, sealed))
     }
 
-    fn write(&self, about: &About, from: impl Read + Send, to: impl Write + Send) -> Result<Metadata, Foreign> {
-        let (opened, sealed) = self.begin(about, from)?;
+    fn write(
+        &self,
+        about: &About,
+        opened: Opened,
+        sealed: Sealed<'_>,
+        to: impl Write + Send,
+    ) -> Result<Metadata, Foreign> {
         let summary = opened.open_stream(sealed.payload, to, &Work::default())?;
         let keys = self.keys.lock();
         keys.1.verdict(&about.shown, &opened, summary.signatures.as_ref())?;
@@ -199,10 +204,15 @@ impl Act for Opening {
         is_other.then(|| "names that do not end with .dpn or .age are left out".into())
     }
 
-    fn whole(&self, about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {
+    fn whole(&self, about: &About, data: &[u8]) -> Result<Option<(Vec<u8>, Metadata)>, Foreign> {
+        let (opened, sealed) = self.begin(about, Cursor::new(data))?;
+        if opened.is_compressed() {
+            // The data may be much longer than the sealed file.
+            return Ok(None);
+        }
         let mut plain = Vec::with_capacity(data.len());
-        let metadata = self.write(about, Cursor::new(data), &mut plain)?;
-        Ok((plain, metadata))
+        let metadata = self.write(about, opened, sealed, &mut plain)?;
+        Ok(Some((plain, metadata)))
     }
 
     fn stream(
@@ -211,7 +221,8 @@ impl Act for Opening {
         from: &mut (dyn Read + Send),
         to: &mut (dyn Write + Send),
     ) -> Result<Metadata, Foreign> {
-        self.write(about, from, to)
+        let (opened, sealed) = self.begin(about, from)?;
+        self.write(about, opened, sealed, to)
     }
 
     fn divide(&self, about: &About, start: &[u8]) -> Result<Option<Divided>, Foreign> {
@@ -243,7 +254,7 @@ impl Act for OpenedParts {
         Some(name.to_owned())
     }
 
-    fn whole(&self, _about: &About, _data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {
+    fn whole(&self, _about: &About, _data: &[u8]) -> Result<Option<(Vec<u8>, Metadata)>, Foreign> {
         Err(whole_only())
     }
 

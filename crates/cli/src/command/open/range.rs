@@ -72,7 +72,7 @@ impl Range {
         }
         if let Some((input, length)) = origin.positions {
             let reader = opened.seek_in(Cursor::new(input, length))?;
-            return self.jump(reader, origin, output);
+            return self.jump(opened, reader, origin, output);
         }
         // A stream is opened as a whole, but only the bytes of the range are written.
         let window = Window::new(output, self.offset, self.length.unwrap_or(u64::MAX));
@@ -89,7 +89,7 @@ impl Range {
         mut output: impl Write + Send,
     ) -> Result<Summary, Error> {
         let (begin, length) = self.place(opened.room_at(&input, sealed)?)?;
-        watched(origin, |work| {
+        watched(opened, origin, |work| {
             let (mut at, end) = (begin, begin + length);
             let (mut segments, mut data) = (Vec::new(), Wiped::new(vec![0; length.min(PIECE) as usize]));
             while at < end {
@@ -106,6 +106,7 @@ impl Range {
 
     fn jump(
         self,
+        opened: &Opened,
         mut reader: RangeReader<impl Read + Seek>,
         origin: &Origin<'_>,
         mut output: impl Write + Send,
@@ -115,7 +116,7 @@ impl Range {
         reader.seek(SeekFrom::Start(self.offset)).map_err(library)?;
         let mut rest = reader.take(length);
         let mut buffer = vec![0; 1 << 18];
-        watched(origin, |work| {
+        watched(opened, origin, |work| {
             loop {
                 let read = rest.read(&mut buffer).map_err(library)?;
                 if read == 0 {

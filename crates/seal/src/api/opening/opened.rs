@@ -12,12 +12,10 @@ use crate::api::engine::{file, memory, stream};
 use crate::format::deadpan::metadata::Contents;
 use crate::format::deadpan::padding::{Stripped, Stripper};
 use crate::format::deadpan::trailer::{Checker, Expected, Leaves, PayloadReader, Verified, Watched};
-use crate::format::fill::{Counted, read_full};
+use crate::format::fill::Counted;
 use crate::format::payload::AnyPayload;
-use crate::format::positions::InOrder;
 use crate::format::segment::{Payload, Segments};
 use crate::{Cursor, Error, Format, Metadata, PublicKey, ReadAt, Signatures, Summary, Work, WriteAt};
-use deadpan_compress::{ExpandWriter, Expander, SeekExpander};
 use deadpan_ct::{Wipe, Wiped};
 
 /// A file whose header is open. This value holds the file key, and its methods open the payload.
@@ -42,7 +40,7 @@ pub(super) struct Located {
 impl Located {
     /// Opens the segments with `open`. If the file is signed, `open` compares the segments with the signed hashes.
     /// `input` holds the trailer.
-    fn open<R: ReadAt, T>(
+    pub(super) fn open<R: ReadAt, T>(
         self,
         input: &R,
         open: impl FnOnce(&Watched<'_, AnyPayload, Option<Checker<'_, R>>>, Segments) -> Result<T, Error>,
@@ -201,9 +199,7 @@ impl Opened {
         output.check()?;
         let located = self.locate(Cursor::new(input, length))?;
         if self.expands() {
-            let mut stored = Cursor::new(input, length);
-            stored.seek(SeekFrom::Start(self.unlocked.header_length() as u64)).map_err(Error::Read)?;
-            return self.open_stream(stored, InOrder::new(output), work);
+            return Ok(Summary { sealed: length, ..self.expand_at(located, input, output, work)? });
         }
         let (begin, padded) = (self.begin(), self.contents.padded);
         let (plain, signatures) = located
@@ -256,7 +252,7 @@ impl Opened {
     }
 
     /// Opens a stream, and removes the padding.
-    fn strip<W: Write + Send>(
+    pub(super) fn strip<W: Write + Send>(
         &self,
         input: &mut (dyn Read + Send),
         output: W,
@@ -268,19 +264,6 @@ impl Opened {
         let stripped = Stripped { output, stripper: Stripper::default() };
         let (summary, Writing(Stripped { output, stripper })) = self.units(input, Writing(stripped), work)?;
         Ok((Summary { plain: stripper.finish()?, ..summary }, output))
-    }
-
-    /// Opens a stream, and expands the compressed data.
-    fn expand<W: Write + Send>(
-        &self,
-        input: &mut (dyn Read + Send),
-        output: W,
-        work: &Work<'_>,
-    ) -> Result<(Summary, W), Error> {
-        let output = ExpandWriter::new(output, work.threads);
-        let (summary, output) = self.strip(input, output, work).map_err(Error::or_flaw)?;
-        let (output, table) = output.finish().map_err(|error| Error::Write(error).or_flaw())?;
-        Ok((Summary { plain: table.length(), ..summary }, output))
     }
 
     /// Opens a stream, and passes the data to a [`Sink`], on all cores. `input` begins after the header. All data that
@@ -340,13 +323,7 @@ impl Opened {
         if !self.expands() {
             return Ok(plain);
         }
-        let stored = Wiped::new(plain);
-        let mut plain = Vec::new();
-        self.expand_bytes(&stored, &Work::default(), |length| {
-            plain = zeroed(length)?;
-            Ok(&mut plain)
-        })?;
-        Ok(plain)
+        Self::expand_bytes(&Wiped::new(plain))
     }
 
     /// Opens `input`, a whole sealed file of `length` bytes, into a buffer of at least [`Opened::room_at`] bytes. After
@@ -370,35 +347,21 @@ impl Opened {
         let located = self.locate(Cursor::new(input, length))?;
         let begin = self.begin();
         if self.expands() {
-            let mut stored = Wiped::new(zeroed(located.segments.data())?);
+            let plain = room_for(self.room_at(input, length)?, plain)?;
+            let room = usize::try_from(located.segments.data()).map_err(|_| Error::TooLong)?;
+            let (mut stored, inside) = (Wiped::new(vec![0; room]), Work { progress: None, ..*work });
             let ((), signatures) = located.open(input, |payload, segments| {
-                memory::open_into(payload, segments, input, begin, &mut stored, work)
+                memory::open_into(payload, segments, input, begin, &mut stored, &inside)
             })?;
             let end = self.length_of(&mut stored)?;
-            let plain = self.expand_bytes(&stored[..end as usize], work, |length| room_for(length, plain))?;
-            return Ok(Summary { plain, sealed: length, signatures });
+            Self::expand_into(&stored[..end as usize], plain, work)?;
+            return Ok(Summary { plain: plain.len() as u64, sealed: length, signatures });
         }
         let plain = room_for(located.segments.data(), plain)?;
         let ((), signatures) =
             located.open(input, |payload, segments| memory::open_into(payload, segments, input, begin, plain, work))?;
         let plain = self.length_of(plain)?;
         Ok(Summary { plain, sealed: length, signatures })
-    }
-
-    /// Expands stored bytes in memory into a buffer. `room` makes the buffer. After an error, the buffer is wiped.
-    fn expand_bytes<'b>(
-        &self,
-        stored: &[u8],
-        work: &Work<'_>,
-        room: impl FnOnce(u64) -> Result<&'b mut [u8], Error>,
-    ) -> Result<u64, Error> {
-        let stored_error = |error| Error::Read(error).or_flaw();
-        let length = SeekExpander::new(std::io::Cursor::new(stored)).map_err(stored_error)?.length();
-        let plain = room(length)?;
-        let mut expander = Expander::new(stored, work.threads);
-        let read = read_full(&mut expander, plain).and_then(|_| expander.read(&mut [0]));
-        read.map_err(stored_error).inspect_err(|_| plain.wipe())?;
-        Ok(length)
     }
 
     /// Returns the length of the data, without the padding after the data. If the padding is wrong, wipes the data.
@@ -419,15 +382,6 @@ impl Opened {
         let payload = self.payload(&mut input)?;
         Ok(Opener::new(self, payload, input))
     }
-}
-
-/// Returns zeros in memory for data of this length.
-fn zeroed(length: u64) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::new();
-    let length = usize::try_from(length).unwrap_or(usize::MAX);
-    bytes.try_reserve_exact(length).map_err(|_| Error::System("there is not enough memory for the data"))?;
-    bytes.resize(length, 0);
-    Ok(bytes)
 }
 
 /// Returns the beginning of the buffer, which has this length.

@@ -21,7 +21,8 @@ pub struct Opener<R>(Inner<R>);
 
 enum Inner<R> {
     Plain(Box<StoredReader<R>>),
-    Compressed(Box<Expander<StoredReader<R>>>),
+    /// The second field states whether the data have ended.
+    Compressed(Box<Expander<StoredReader<R>>>, bool),
 }
 
 /// Reads data, or the stored bytes of compressed data.
@@ -82,7 +83,7 @@ impl<R: Read> Opener<R> {
             signed: ending.map_or(Signed::No, Signed::Later),
         };
         Self(if opened.expands() {
-            Inner::Compressed(Box::new(Expander::new(stored, 1)))
+            Inner::Compressed(Box::new(Expander::new(stored, 1)), false)
         } else {
             Inner::Plain(Box::new(stored))
         })
@@ -94,7 +95,8 @@ impl<R: Read> Opener<R> {
     pub fn signatures(&self) -> Option<&Signatures> {
         let stored: &StoredReader<R> = match &self.0 {
             Inner::Plain(stored) => stored,
-            Inner::Compressed(expander) => expander.input(),
+            Inner::Compressed(_, false) => return None,
+            Inner::Compressed(expander, true) => expander.input(),
         };
         match &stored.signed {
             Signed::Checked(signatures) => Some(signatures),
@@ -169,7 +171,11 @@ impl<R: Read> Read for Opener<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.0 {
             Inner::Plain(stored) => stored.read(buffer),
-            Inner::Compressed(expander) => expander.read(buffer).map_err(Error::expanding),
+            Inner::Compressed(expander, ended) => {
+                let read = expander.read(buffer).map_err(Error::expanding)?;
+                *ended |= read == 0 && !buffer.is_empty();
+                Ok(read)
+            }
         }
     }
 }

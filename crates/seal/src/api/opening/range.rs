@@ -54,7 +54,7 @@ impl<R: Read + Seek> RangeReader<R> {
         reader.rewind().map_err(Error::Read)?;
         let stored = StoredRange { reader, length };
         let inner = if opened.expands() {
-            Inner::Compressed(Box::new(SeekExpander::new(stored).map_err(|error| Error::Read(error).or_flaw())?))
+            Inner::Compressed(Box::new(SeekExpander::new(stored).map_err(|error| Error::Read(error).or_inner())?))
         } else {
             Inner::Plain(Box::new(stored))
         };

@@ -146,8 +146,15 @@ public final class Opener {
             // To compute the length, the library must try the keys, and trying a passphrase is
             // slow.
             boolean isAsked = isOfKeys && sealed.length >= Bytes.BRIEF;
-            byte[] room = new byte[isAsked ? (int) Bytes.openedLength(ring, input) : sealed.length];
-            int length = (int) open(ring, input, MemorySegment.ofArray(room));
+            byte[] room = array(isAsked ? Bytes.openedLength(ring, input) : sealed.length);
+            int length;
+            try {
+                length = (int) open(ring, input, MemorySegment.ofArray(room));
+            } catch (BufferTooSmallException small) {
+                // Compressed data may be longer than the sealed data.
+                room = array(small.needed());
+                length = (int) open(ring, input, MemorySegment.ofArray(room));
+            }
             if (length == room.length) {
                 return room;
             }
@@ -159,9 +166,17 @@ public final class Opener {
         }
     }
 
+    private static byte[] array(long length) {
+        if (length > Integer.MAX_VALUE - 8) {
+            throw new IllegalArgumentException(
+                    "the data are too long for an array; use memory segments");
+        }
+        return new byte[(int) length];
+    }
+
     /**
      * Opens sealed bytes into an array. Writes either all data or none. An array as long as the
-     * sealed data is always long enough.
+     * sealed data is always long enough, unless the data are compressed.
      *
      * @param sealed the sealed data
      * @param out gets the data

@@ -167,6 +167,27 @@ fn malformed_compressed_data_are_refused() {
     assert_eq!(refusal(&compressed.seal(&stored)), None);
     let end = stored.len();
     let lies = [&stored[..end - 20], &[0; 4], &stored[end - 16..]].concat();
+    // A table that takes two frames for one, and so tells less data than there are.
+    let zeros = {
+        let mut stored = Vec::new();
+        let zeros = std::io::repeat(0).take(3 * deadpan_compress::FRAME as u64);
+        deadpan_compress::Compressor::new(zeros, Level::default(), 1).read_to_end(&mut stored).expect("read");
+        stored
+    };
+    let begin = zeros.len() - 17 - 3 * 8;
+    let line = |number: usize| &zeros[begin + 8 + 8 * number..][..8];
+    let length = |number: usize| u32::from_le_bytes(*line(number).first_chunk().expect("a line"));
+    let second = [&(length(1) + length(2)).to_le_bytes()[..], &line(1)[4..]].concat();
+    let merged = [
+        &zeros[..begin],
+        &zeros[begin..begin + 4],
+        &25_u32.to_le_bytes(),
+        line(0),
+        &second,
+        &[2, 0, 0, 0],
+        &zeros[zeros.len() - 5..],
+    ]
+    .concat();
     for (bad, why) in [
         (&b""[..], "the bytes end before the end of the seek table"),
         (b"abc", "the bytes end before the end of the seek table"),
@@ -174,6 +195,7 @@ fn malformed_compressed_data_are_refused() {
         (&stored[..stored.len() - 1], "the bytes end before the end of the seek table"),
         (&[&stored[..], b"x"].concat(), "bytes follow the seek table"),
         (&lies, "the seek table"),
+        (&merged, "the seek table does not describe the frames"),
     ] {
         let sealed = compressed.seal(bad);
         let (opened, payload) = opened(&sealed).expect("the passphrase");
@@ -188,7 +210,14 @@ fn malformed_compressed_data_are_refused() {
         let file = tempfile::tempfile().expect("a temporary file");
         let filed = opened.open_file(&file_with(&sealed), &file, &work(2)).expect_err("malformed");
         assert!(matches!(filed, Error::Compressed(_)), "{filed}");
-        let sought = opened.seek_in(std::io::Cursor::new(&sealed)).map(drop);
+        let length = sealed.len() as u64;
+        let room = opened.room_at(&&sealed[..], length).unwrap_or_default() as usize;
+        let mut plain = vec![0x55; room];
+        let into = opened.open_into(&&sealed[..], length, &mut plain, &work(2)).expect_err("malformed");
+        assert!(matches!(into, Error::Compressed(_)) && plain.iter().all(|byte| matches!(byte, 0 | 0x55)), "{into}");
+        let sought = opened.seek_in(std::io::Cursor::new(&sealed)).and_then(|mut reader| {
+            reader.read_to_end(&mut Vec::new()).map_err(|error| error.downcast().expect("ours"))
+        });
         assert!(matches!(sought, Err(Error::Compressed(_))), "{sought:?}");
     }
 }
