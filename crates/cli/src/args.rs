@@ -11,8 +11,8 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 
 use crate::command::plan::Task;
 use crate::command::{
-    cluster, completions, inspect, keygen, keys, lab, list, man, open, pack, picture, random, rewrap, seal, share,
-    sign, synonym, unpack, verify,
+    cluster, completions, diff, inspect, keygen, keys, lab, list, man, open, pack, picture, random, rewrap, seal,
+    share, sign, synonym, unpack, verify,
 };
 use crate::place::report::Whole;
 use crate::tell::console;
@@ -53,6 +53,7 @@ enum Command {
     Sign(sign::SignArgs),
     Verify(verify::VerifyArgs),
     List(list::ListArgs),
+    Diff(diff::DiffArgs),
     Inspect(inspect::InspectArgs),
     Rewrap(rewrap::RewrapArgs),
     Pack(pack::PackCommand),
@@ -74,7 +75,7 @@ type Maker = fn(clap::Command) -> clap::Command;
 
 /// The commands by name. The program builds only the command that is called, since building all commands takes longer
 /// than sealing a small file.
-const COMMANDS: [(&str, Maker); 19] = [
+const COMMANDS: [(&str, Maker); 20] = [
     ("keygen", keygen::KeygenArgs::augment_args),
     ("keys", keys::KeysArgs::augment_args),
     ("seal", seal::SealArgs::augment_args),
@@ -82,6 +83,7 @@ const COMMANDS: [(&str, Maker); 19] = [
     ("sign", sign::SignArgs::augment_args),
     ("verify", verify::VerifyArgs::augment_args),
     ("list", list::ListArgs::augment_args),
+    ("diff", diff::DiffArgs::augment_args),
     ("inspect", inspect::InspectArgs::augment_args),
     ("rewrap", rewrap::RewrapArgs::augment_args),
     ("pack", pack::PackCommand::augment_args),
@@ -287,6 +289,7 @@ impl Command {
             Self::Open(args) => Box::new(args.plan()?),
             Self::Sign(args) => Box::new(args.plan()?),
             Self::Verify(args) => Box::new(args.plan()?),
+            Self::Diff(args) => Box::new(args.plan()?),
             Self::List(args) => Box::new(args.plan()?),
             Self::Inspect(args) => Box::new(args.plan()?),
             Self::Rewrap(args) => Box::new(args.plan()?),

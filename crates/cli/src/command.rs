@@ -2,6 +2,7 @@
 
 pub mod cluster;
 pub mod completions;
+pub mod diff;
 pub mod folder;
 pub mod inspect;
 pub mod keygen;

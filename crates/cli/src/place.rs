@@ -1,5 +1,6 @@
 //! Sources and targets of data: files, folders, pipes, objects in stores.
 
+pub mod archive;
 pub mod armor;
 pub mod claims;
 pub mod data;
@@ -7,6 +8,7 @@ pub mod ending;
 pub mod held;
 pub mod input;
 pub mod journal;
+pub mod level;
 pub mod locked;
 pub mod output;
 pub mod partial;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod block;
+mod compare;
 mod contents;
 mod engine;
 mod entry;
@@ -26,6 +27,7 @@ mod walk;
 mod work;
 
 pub use block::BLOCK;
+pub use compare::{Comparison, Difference, Differs};
 pub use contents::{Contents, Entries};
 pub use deadpan_disk::{FileId, Folder};
 pub use engine::pack;

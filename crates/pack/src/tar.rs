@@ -14,7 +14,7 @@ pub(crate) mod write;
 pub(crate) use event::{Event, Member};
 pub(crate) use oddity::Oddity;
 pub(crate) use parse::Parser;
-pub(crate) use sparse::Map;
+pub(crate) use sparse::{Map, read_map};
 
 /// Whether the checksum of a block shows that the block is a header.
 pub(crate) fn is_header(block: &[u8; form::BLOCK]) -> bool {

@@ -4,25 +4,22 @@ mod listing;
 mod row;
 mod tree;
 
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::command::plan::Plan;
-use crate::command::unpack::is_empty_archive;
-use crate::key::home::Home;
-use crate::key::identity::Identities;
-use crate::key::max_cost::MaxCostArgs;
-use crate::key::passphrase::{PassphraseArgs, Passphrases};
+use crate::key::identity::{Identities, IdentityArgs};
+use crate::place::archive::Archive;
 use crate::place::input::{Input, Source};
 use crate::place::report;
 use crate::place::sealed::Sealed;
+use crate::tell::clock::since_1970;
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::amount;
 use crate::tell::streams::{print, print_json};
-use deadpan_pack::{BLOCK, Contents, Kind, Listed, Scan, Selection, Time, is_archive};
-use deadpan_seal::{Error, Metadata, Opened, RangeReader, Work};
+use deadpan_pack::{BLOCK, Contents, Kind, Listed, Scan, Selection, is_archive};
+use deadpan_seal::{Error, Metadata, Opened, Work};
 use listing::{Ended, ListForm, Listing};
 use row::EntryRow;
 
@@ -37,27 +34,18 @@ use row::EntryRow;
     "tar c photos | deadpan list                   an archive that is not sealed takes no key"
 ))]
 pub struct ListArgs {
-    /// Open with this private key: a file, or the name of one of your own keys. May be repeated [default: all your own
-    /// keys]
-    #[arg(short, long = "identity", value_name = "KEY")]
-    identities: Vec<PathBuf>,
-    /// Open with this share that another member gave you (deadpan share open). May be repeated
-    #[arg(long = "share", value_name = "FILE")]
-    shares: Vec<PathBuf>,
     /// List only this file, this folder with everything in it, or the matches of this pattern. May be repeated
     #[arg(long, value_name = "PATH")]
     only: Vec<PathBuf>,
     /// Draw a tree of the names
     #[arg(long, conflicts_with = "json")]
     tree: bool,
-    /// Show times to the nanosecond, in UTC. Otherwise times are local on a terminal, and UTC elsewhere; JSON has them
-    /// exactly
+    /// Show sizes in bytes, and times to the nanosecond in UTC. Otherwise, on a terminal, sizes are rounded and times
+    /// local; JSON has them exactly
     #[arg(long, conflicts_with_all = ["json", "tree"])]
     exact: bool,
     #[command(flatten)]
-    source: PassphraseArgs,
-    #[command(flatten)]
-    max_cost: MaxCostArgs,
+    keys: IdentityArgs,
     /// Take all sealed files in the named folders and in their subfolders
     #[arg(long)]
     each: bool,
@@ -79,7 +67,7 @@ pub struct List {
 impl ListArgs {
     pub fn plan(self) -> Result<List, Failure> {
         let sources = Source::all(self.files.clone())?;
-        self.source.leave_stdin_to(&sources)?;
+        self.keys.source.leave_stdin_to(&sources)?;
         let only = (!self.only.is_empty())
             .then(|| Selection::new(self.only.iter().map(|path| path.as_os_str().as_bytes().to_vec())));
         Ok(List { args: self, sources, only })
@@ -132,12 +120,15 @@ impl ListJob<'_> {
         input.announce();
         let mut listing = Listing::new(self.form, self.list.args.exact, &name, source);
         let mut start = Vec::new();
-        (&input.data).take(BLOCK).read_to_end(&mut start).map_err(|error| Failure::io("read", &name, &error))?;
-        if is_archive(&start) || is_empty_archive(&start) {
+        if let Some(archive) = Archive::look(&input, &mut start)? {
             if input.positioned {
-                self.anywhere(&mut listing, &input.data)?;
+                let mut reader = archive.anywhere(&input)?;
+                let all = reader.seek(SeekFrom::End(0)).map_err(|error| Failure::io("read", &name, &error))?;
+                self.anywhere(&mut listing, reader)?;
+                let stored = input.length().filter(|_| archive == Archive::Compressed);
+                stored.map_or(Ok(()), |stored| listing.note(&sizes(all, stored)))?;
             } else {
-                self.through(&mut listing, Scan::stream(Cursor::new(start).chain(&input.data)))?;
+                self.through(&mut listing, Scan::stream(archive.through(&input, &start)))?;
             }
             return listing.end();
         }
@@ -148,9 +139,9 @@ impl ListJob<'_> {
         match (folder, input.positioned && !sealed.armored) {
             (true, true) => {
                 let reader = opened.seek_in(&input.data).map_err(failed)?;
-                let sizes = sizes(&reader);
+                let (all, stored) = (reader.length(), reader.compressed_length());
                 self.anywhere(&mut listing, reader)?;
-                sizes.map_or(Ok(()), |sizes| listing.note(&sizes))?;
+                stored.map_or(Ok(()), |stored| listing.note(&sizes(all, stored)))?;
             }
             (true, false) => {
                 self.through(&mut listing, Scan::stream(opened.read_from(sealed.payload).map_err(failed)?))?
@@ -163,7 +154,8 @@ impl ListJob<'_> {
                 if anywhere {
                     let reader = opened.seek_in(&input.data).map_err(failed)?;
                     single(&mut listing, opened.metadata(), reader.length())?;
-                    sizes(&reader).map_or(Ok(()), |sizes| listing.note(&sizes))?;
+                    let (all, stored) = (reader.length(), reader.compressed_length());
+                    stored.map_or(Ok(()), |stored| listing.note(&sizes(all, stored)))?;
                 } else {
                     let all = opened.open_stream(sealed.payload, io::sink(), &Work::default()).map_err(failed)?;
                     single(&mut listing, opened.metadata(), all.plain)?;
@@ -221,9 +213,7 @@ impl ListJob<'_> {
 
     fn open(&mut self, name: &str, sealed: &Sealed<'_>) -> Result<Opened, Failure> {
         if self.identities.is_none() {
-            let args = &self.list.args;
-            let identities = Identities::collect(&args.identities, &Home::find()?, Passphrases::new(&args.source))?;
-            self.identities = Some(identities.within(args.max_cost.get()).add_shares(&args.shares)?);
+            self.identities = Some(self.list.args.keys.identities()?);
         }
         match &mut self.identities {
             Some(identities) => identities.open(name, sealed),
@@ -281,9 +271,8 @@ impl ListJob<'_> {
 }
 
 /// Describes both lengths of compressed data.
-fn sizes<R: Read + Seek>(reader: &RangeReader<R>) -> Option<String> {
-    let (all, stored) = (reader.length(), reader.compressed_length()?);
-    Some(format!("{} compressed to {}", amount(all), amount(stored)))
+fn sizes(all: u64, stored: u64) -> String {
+    format!("{} compressed to {}", amount(all), amount(stored))
 }
 
 /// Returns the failure for a file that is neither a sealed file nor an archive.
@@ -309,34 +298,4 @@ fn single(listing: &mut Listing<'_>, metadata: &Metadata, size: u64) -> Result<(
         target: None,
         entry: None,
     })
-}
-
-/// Returns a time as whole seconds since 1970, rounded down, and the remaining nanoseconds.
-fn since_1970(time: SystemTime) -> Time {
-    match time.duration_since(UNIX_EPOCH) {
-        Ok(after) => {
-            Time { seconds: after.as_secs().try_into().unwrap_or(i64::MAX), nanoseconds: after.subsec_nanos() }
-        }
-        Err(before) => {
-            let before = before.duration();
-            let up = i64::from(before.subsec_nanos() > 0);
-            let seconds = 0_i64.saturating_sub_unsigned(before.as_secs()).saturating_sub(up);
-            Time { seconds, nanoseconds: (1_000_000_000 - before.subsec_nanos()) % 1_000_000_000 }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn times_before_1970() {
-        let before = |duration| since_1970(UNIX_EPOCH - duration);
-        assert_eq!(before(Duration::new(5, 0)), Time { seconds: -5, nanoseconds: 0 });
-        assert_eq!(before(Duration::new(5, 1)), Time { seconds: -6, nanoseconds: 999_999_999 });
-        assert_eq!(since_1970(UNIX_EPOCH + Duration::new(5, 1)), Time { seconds: 5, nanoseconds: 1 });
-    }
 }

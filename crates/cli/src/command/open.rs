@@ -16,10 +16,7 @@ use serde_json::json;
 use crate::command::folder::UnpackArgs;
 use crate::command::many::{LONG, ManyArgs, OpenedParts, Opening, Route};
 use crate::command::plan::Plan;
-use crate::key::home::Home;
-use crate::key::identity::Identities;
-use crate::key::max_cost::MaxCostArgs;
-use crate::key::passphrase::{PassphraseArgs, Passphrases};
+use crate::key::identity::{Identities, IdentityArgs};
 use crate::key::signed::{Judge, SignerArgs, Verdict, misnamed};
 use crate::place::claims::Claims;
 use crate::place::ending::ENDINGS;
@@ -64,13 +61,6 @@ pub struct OpenArgs {
 /// The options for opening sealed data from any source.
 #[derive(Debug, clap::Args)]
 pub struct OpenOptions {
-    /// Open with this private key: a file, or the name of one of your own keys. May be repeated [default: all your own
-    /// keys]
-    #[arg(short, long = "identity", value_name = "KEY")]
-    pub identities: Vec<PathBuf>,
-    /// Open with this share that another member gave you (deadpan share open). May be repeated
-    #[arg(long = "share", value_name = "FILE")]
-    shares: Vec<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
     /// Open only LEN bytes from OFFSET on, to standard output unless -o says otherwise. OFFSET is 0 if it is missing;
@@ -89,9 +79,7 @@ pub struct OpenOptions {
     #[command(flatten)]
     pub signer: SignerArgs,
     #[command(flatten)]
-    pub source: PassphraseArgs,
-    #[command(flatten)]
-    max_cost: MaxCostArgs,
+    pub keys: IdentityArgs,
     #[command(flatten)]
     pub unpack: UnpackArgs,
 }
@@ -122,7 +110,7 @@ impl OpenArgs {
         many.limit();
         let route = if is_many && args.verify { None } else { many.route(&self.files, &args.output)? };
         let sources = Source::all(self.files)?;
-        args.source.leave_stdin_to(&sources)?;
+        args.keys.source.leave_stdin_to(&sources)?;
         args.signer.refuse_who_as_file(&sources)?;
         if sources.len() > 1 && (args.output.is_stdout() || args.range().is_some() && args.output.place().is_none()) {
             return Err(Failure::usage(
@@ -138,7 +126,7 @@ impl Plan for Open {
     fn run(&self) -> Result<Exit, Failure> {
         let args = &self.args;
         if let Some(route) = &self.route {
-            let identities = args.identities(Passphrases::new(&args.source))?;
+            let identities = args.keys.identities()?;
             let act = Opening::new(identities, args.signer.judge()?);
             return self.many.all(&args.output, args.unpack.mask(), route, &act, None, None);
         }
@@ -148,7 +136,7 @@ impl Plan for Open {
         let sources =
             if args.verify { Source::expanded(&self.sources, self.many.is_each())? } else { self.sources.clone() };
         args.output.check_room(sources.len())?;
-        let identities = args.identities(Passphrases::new(&args.source))?;
+        let identities = args.keys.identities()?;
         // With `--verify`, the command writes no output that could replace an input. The inputs are not recorded, since
         // a command can have millions of inputs.
         let claims = Claims::on(if args.verify { &[] } else { &sources });
@@ -204,12 +192,6 @@ impl OpenOptions {
     /// stream.
     pub fn is_stream(&self) -> bool {
         self.is_to_stdout() || self.output.place().is_some_and(|place| !self.verify && place.is_stream())
-    }
-
-    /// Reads the keys that the user chose, or else all of the user's own keys.
-    pub fn identities(&self, passphrases: Passphrases) -> Result<Identities, Failure> {
-        let identities = Identities::collect(&self.identities, &Home::find()?, passphrases)?;
-        identities.within(self.max_cost.get()).add_shares(&self.shares)
     }
 }
 
@@ -491,7 +473,7 @@ fn blame_output(error: Error, input: &str, output: &Output) -> Failure {
 }
 
 /// Returns the input's path without the extension `.dpn` or `.age`. Returns `None` if the path has neither extension.
-fn bare(source: &Source) -> Option<PathBuf> {
+pub fn bare(source: &Source) -> Option<PathBuf> {
     let path = source.path()?;
     let name = path.file_name()?.as_bytes();
     let bare =

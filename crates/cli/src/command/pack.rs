@@ -5,26 +5,30 @@ use std::time::Instant;
 
 use crate::command::folder::{self, PackArgs};
 use crate::command::plan::Plan;
+use crate::place::archive::{COMPRESSED, ENDING};
 use crate::place::claims::Claims;
 use crate::place::input::{Input, Source};
+use crate::place::level::LevelArgs;
 use crate::place::output::{OutputArgs, Place};
 use crate::place::partial::Attributes;
 use crate::place::report::{Done, Report};
 use crate::tell::failure::{Exit, Failure, help};
+use deadpan_compress::CompressWriter;
 use deadpan_pack::{Error, Work};
-
-const ENDING: &str = ".tar";
 
 /// Packs folders: FOLDER becomes FOLDER.tar, a tar archive with an index, not sealed
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
     "deadpan pack photos                       photos.tar, which any tar program reads",
+    "deadpan pack -z photos                    photos.tar.zst, which tar and zstd read",
     "deadpan pack -o - photos | ssh host 'cat > photos.tar'",
     "deadpan pack --deterministic src          the same bytes for the same contents"
 ))]
 pub struct PackCommand {
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    compress: LevelArgs,
     #[command(flatten)]
     pack: PackArgs,
     /// The folders to pack
@@ -56,7 +60,8 @@ impl PackCommand {
             ));
         }
         let path = source.path().unwrap_or(Path::new("."));
-        let place = self.output.file(|| folder::beside(path, ENDING).map(Place::Given))?;
+        let ending = if self.compress.get().is_some() { COMPRESSED } else { ENDING };
+        let place = self.output.file(|| folder::beside(path, ending).map(Place::Given))?;
         claims.check(&place, source)?;
         let output = self.output.open(&place, Some(&input))?;
         if output.is_terminal() {
@@ -69,7 +74,14 @@ impl PackCommand {
         let progress = self.pack.progress(&input);
         let add = |bytes| progress.add(bytes);
         let work = Work { progress: Some(&add), ..Work::default() };
-        let packed = deadpan_pack::pack(packer, output.writer(), &work);
+        let packed = match self.compress.get() {
+            None => deadpan_pack::pack(packer, output.writer(), &work),
+            Some(level) => {
+                let mut writer = CompressWriter::new(output.writer(), level, 0);
+                let packed = deadpan_pack::pack(packer, &mut writer, &work);
+                packed.and_then(|packer| writer.finish().map(|_| packer).map_err(Error::Write))
+            }
+        };
         let packer = packed.map_err(|error| match error {
             Error::Write(error) => Failure::io("write", &output.shown(), &error),
             error => folder::failed(&input.shown(), error),

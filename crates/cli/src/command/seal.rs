@@ -21,6 +21,7 @@ use crate::key::signed::SigningArgs;
 use crate::place::armor::Armor;
 use crate::place::claims::Claims;
 use crate::place::input::{Input, Source};
+use crate::place::level::LevelArgs;
 use crate::place::output::{Output, OutputArgs, Place};
 use crate::place::partial::Attributes;
 use crate::place::remote;
@@ -32,7 +33,7 @@ use deadpan_disk::umask;
 use deadpan_files::PackSource;
 use deadpan_fleet::Job;
 use deadpan_remote::Address;
-use deadpan_seal::{Error, Kind, Level, Metadata, Sealing, Work, age, key};
+use deadpan_seal::{Error, Kind, Metadata, Sealing, Work, age, key};
 pub use format::FormatArg;
 use verify::Removal;
 
@@ -67,17 +68,8 @@ pub struct SealArgs {
     /// Pad the data, so that the sealed file reveals little about their length; adds up to 12 %
     #[arg(long)]
     hide_length: bool,
-    /// Compress the data with Zstandard, at a level from 1 to 19 [default: 3]. The length of the sealed file then tells
-    /// something about the data
-    #[arg(
-        short = 'z',
-        long,
-        value_name = "LEVEL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "3"
-    )]
-    compress: Option<Level>,
+    #[command(flatten)]
+    compress: LevelArgs,
     /// Remove FILE after the sealed file was written to the disk, opened again and compared with FILE
     #[arg(long)]
     remove_source: bool,
@@ -147,7 +139,7 @@ impl SealArgs {
                 "leave out --hide-length, or choose --format deadpan",
             ));
         }
-        if self.format() == FormatArg::Age && self.compress.is_some() {
+        if self.format() == FormatArg::Age && self.compress.get().is_some() {
             return Err(Failure::usage(
                 "--compress needs Deadpan's own format: an age file cannot say that its data are compressed",
                 "leave out --compress, and compress before: zstd < FILE | deadpan seal --format age -o OUT.zst.age",
@@ -178,7 +170,7 @@ impl SealArgs {
         to.sealing = to.sealing.format(self.format().into()).map_err(|error| Failure::seal("", error))?;
         to.tell_if_others(home)?;
         to.sealing = self.signing.add(to.sealing, home, passphrases)?.hide_length(self.hide_length);
-        if let Some(level) = self.compress {
+        if let Some(level) = self.compress.get() {
             to.sealing = to.sealing.compress(level);
         }
         Ok(to)
@@ -199,7 +191,7 @@ impl SealArgs {
             "other recipients": to.others,
             "signature": self.signing.how(),
         });
-        if let Some(level) = self.compress {
+        if let Some(level) = self.compress.get() {
             how["compression"] = json!(level.number());
         }
         Ok(how)
@@ -293,7 +285,7 @@ impl Seal {
     fn divided(&self, input: &Input, place: &Place) -> Result<Option<Address>, Failure> {
         let args = &self.args;
         let is_divided = args.format() == FormatArg::Deadpan
-            && !(args.armor || args.signing.is_given() || args.compress.is_some() || args.remove_source)
+            && !(args.armor || args.signing.is_given() || args.compress.get().is_some() || args.remove_source)
             && input.positioned
             && input.source.path().is_some_and(|path| path.to_str().is_some())
             && input.length().is_some_and(|length| length >= many::LONG);

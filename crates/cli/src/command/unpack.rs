@@ -1,24 +1,22 @@
 //! `deadpan unpack`: unpacks packs and tar archives that are not sealed.
 
-use std::ffi::OsStr;
-use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::command::folder::{Target, UnpackArgs};
 use crate::command::plan::Plan;
+use crate::place::archive::{Archive, COMPRESSED, ENDING};
 use crate::place::claims::Claims;
 use crate::place::input::{Input, Source};
 use crate::place::output::{OutputArgs, Place};
-use crate::place::remote;
 use crate::place::report::{Done, Report};
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::Progress;
 use crate::tell::shown::shown;
-use deadpan_pack::{BLOCK, Contents, Error, Excerpt, Selection, Work, index_is_stale, is_archive, unpack};
+use deadpan_pack::{Contents, Error, Excerpt, Selection, Work, index_is_stale, unpack};
 
-/// Unpacks packs and tar archives: FILE.tar becomes the folder FILE, and nothing is made outside of it
+/// Unpacks packs and tar archives: FILE.tar or FILE.tar.zst becomes the folder FILE, and nothing is made outside of it
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("output", |output| {
     output.help("The folder to make; if it ends with a slash, an existing folder in which to make it")
@@ -82,20 +80,23 @@ impl Unpack {
             return Err(Failure::usage("an archive is bytes, and a terminal gives text", hint));
         }
         let mut start = Vec::new();
-        (&input.data).take(BLOCK).read_to_end(&mut start).map_err(|error| Failure::io("read", &name, &error))?;
-        if !is_archive(&start) && !is_empty_archive(&start) {
+        let Some(archive) = Archive::look(&input, &mut start)? else {
             let hint = "deadpan open unpacks what is sealed; compressed archives go through their own program first: \
                 zcat FILE | deadpan unpack -o OUT";
             return Err(Failure::new(Exit::Data, format!("{name} is not a tar archive"), hint));
-        }
+        };
         let place = args.output.folder(self.sources.len(), || usual_place(source))?;
         claims.check_folder(&place, source, args.output.force)?;
         let failed = |error| Failure::pack(&name, error);
         // If the archive has no index or comes from a pipe, entries are selected while the archive is read.
-        let index =
-            if !args.only.is_empty() && input.positioned { Contents::read(&input.data).map_err(failed)? } else { None };
-        let stale = input.positioned && index_is_stale(&mut &input.data).map_err(failed)?;
-        let progress = Progress::new(&name, input.length().filter(|_| index.is_none()));
+        let index = if !args.only.is_empty() && input.positioned {
+            Contents::read(archive.anywhere(&input)?).map_err(failed)?
+        } else {
+            None
+        };
+        let stale = input.positioned && index_is_stale(&mut archive.anywhere(&input)?).map_err(failed)?;
+        let is_known = index.is_none() && archive == Archive::Plain;
+        let progress = Progress::new(&name, input.length().filter(|_| is_known));
         let add = |bytes| progress.add(bytes);
         let work = Work { progress: Some(&add), ..Work::default() };
         let begin = || {
@@ -105,7 +106,8 @@ impl Unpack {
         let mut target;
         let outcome = if let Some(mut contents) = index {
             let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;
-            let other = Contents::read(&input.data).map_err(failed)?.ok_or_else(|| failed(Error::Truncated))?;
+            let other = Contents::read(archive.anywhere(&input)?).map_err(failed)?;
+            let other = other.ok_or_else(|| failed(Error::Truncated))?;
             target = begin()?;
             unpack(Excerpt::new(chosen.entries(&mut contents), other), target.unpacker(), &work)
         } else {
@@ -116,14 +118,7 @@ impl Unpack {
             if !args.only.is_empty() {
                 target.unpacker().only(selection(&args.only).filter());
             }
-            if input.positioned {
-                // The search for an index changed the position in the file, so the code sets the position to the end of
-                // `start` again.
-                (&input.data)
-                    .seek(SeekFrom::Start(start.len() as u64))
-                    .map_err(|error| Failure::io("read", &name, &error))?;
-            }
-            unpack(Cursor::new(start).chain(&input.data), target.unpacker(), &work)
+            unpack(archive.through(&input, &start), target.unpacker(), &work)
         };
         drop(progress);
         let done = target.end(outcome.map_err(failed), args.output.sync);
@@ -132,26 +127,17 @@ impl Unpack {
     }
 }
 
-/// Returns whether a file that begins with `start` is an archive without entries. Such an archive consists of zeros.
-pub fn is_empty_archive(start: &[u8]) -> bool {
-    start.len() as u64 == BLOCK && start.iter().all(|byte| *byte == 0)
-}
-
 pub fn selection(paths: &[PathBuf]) -> Selection {
     Selection::new(paths.iter().map(|path| path.as_os_str().as_bytes().to_vec()))
 }
 
-/// Returns the input's path without the extension `.tar`.
+/// Returns the input's path without the ending of an archive.
 fn usual_place(source: &Source) -> Result<Place, Failure> {
     let Some(path) = source.path() else {
         return Err(Failure::usage("standard input does not say what the folder is called", "name it with -o"));
     };
-    let name = path.file_name().unwrap_or_default().as_bytes();
-    match name.strip_suffix(b".tar").filter(|bare| !bare.is_empty()) {
-        Some(bare) => Ok(Place::Given(remote::beside(path, OsStr::from_bytes(bare)))),
-        None => Err(Failure::usage(
-            format!("{} does not end with .tar, so its folder has no name", shown(path)),
-            "name it with -o",
-        )),
-    }
+    Archive::bare(path).map(Place::Given).ok_or_else(|| {
+        let message = format!("{} does not end with {ENDING} or {COMPRESSED}, so its folder has no name", shown(path));
+        Failure::usage(message, "name it with -o")
+    })
 }

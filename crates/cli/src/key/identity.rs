@@ -1,7 +1,10 @@
 //! The keys and passphrases that may open a file. The program tries the keys in an order that needs as few questions to
 //! the user as possible.
 
+mod args;
 mod locked;
+
+pub use args::IdentityArgs;
 
 use std::path::{Path, PathBuf};
 

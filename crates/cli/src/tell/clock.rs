@@ -1,6 +1,7 @@
 //! The text of times: in UTC, or in the time zone of this machine.
 
 use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{Offset, TimeZone};
 
@@ -87,8 +88,25 @@ fn date(days: i64) -> (i64, u32, u32) {
     (era * 400 + year + i64::from(in_march <= 2), in_march as u32, (day - (153 * month + 2) / 5 + 1) as u32)
 }
 
+/// Returns a time as whole seconds since 1970, rounded down, and the remaining nanoseconds.
+pub fn since_1970(time: SystemTime) -> Time {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => {
+            Time { seconds: after.as_secs().try_into().unwrap_or(i64::MAX), nanoseconds: after.subsec_nanos() }
+        }
+        Err(before) => {
+            let before = before.duration();
+            let up = i64::from(before.subsec_nanos() > 0);
+            let seconds = 0_i64.saturating_sub_unsigned(before.as_secs()).saturating_sub(up);
+            Time { seconds, nanoseconds: (1_000_000_000 - before.subsec_nanos()) % 1_000_000_000 }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn shown(seconds: i64, nanoseconds: u32) -> (String, String) {
@@ -146,5 +164,13 @@ mod tests {
             assert!(day != 1 || before.2 >= 28, "{days}");
             before = (year, month, day);
         }
+    }
+
+    #[test]
+    fn times_before_1970() {
+        let before = |duration| since_1970(UNIX_EPOCH - duration);
+        assert_eq!(before(Duration::new(5, 0)), Time { seconds: -5, nanoseconds: 0 });
+        assert_eq!(before(Duration::new(5, 1)), Time { seconds: -6, nanoseconds: 999_999_999 });
+        assert_eq!(since_1970(UNIX_EPOCH + Duration::new(5, 1)), Time { seconds: 5, nanoseconds: 1 });
     }
 }

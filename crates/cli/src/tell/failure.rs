@@ -16,6 +16,7 @@ use crate::tell::console::complain;
 use crate::tell::shown::{planted_by, shown};
 use crate::tell::signals;
 use crate::tell::text::NotText;
+use deadpan_compress::Flaw;
 use deadpan_disk::{self as disk, About, Exchanged};
 use deadpan_remote::Address;
 use deadpan_seal::{Error, Fault, key::KeyError};
@@ -92,7 +93,10 @@ impl Failure {
                 // A reader that is part of the library returns errors of the library's own type.
                 Err(error) => match error.downcast::<Error>() {
                     Ok(error) => Self::seal(name, error),
-                    Err(error) => Self::io("read", name, &error),
+                    Err(error) => match error.downcast::<Flaw>() {
+                        Ok(flaw) => Self::seal(name, Error::Compressed(flaw)),
+                        Err(error) => Self::io("read", name, &error),
+                    },
                 },
             },
             Error::Write(error) => Self::io("write", name, &error),

@@ -1,8 +1,13 @@
 //! The maps of files with holes. A map states at which offsets of the file the stored pieces of data belong.
 
+use std::io::Read;
+
 use super::form::{BLOCK, MOST_PIECES};
 use super::number::{decimal, field};
 use crate::error::Error;
+
+/// The length of the longest map: two numbers of at most twenty digits for each piece, and for the end of the file.
+const LONGEST: usize = 2 * 21 * (MOST_PIECES + 2);
 
 /// The pieces read so far. Each piece begins at or after the end of the previous piece.
 #[derive(Clone, Debug, Default)]
@@ -114,6 +119,22 @@ impl Reading {
     pub(super) fn finish(self, length: u64, stored: u64, real_size: u64) -> Result<Map, Error> {
         self.pieces.map(length.next_multiple_of(BLOCK as u64), stored, real_size)
     }
+}
+
+/// Reads the map at the beginning of a content of `stored` bytes. Also returns the bytes of the map, with its padding.
+pub(crate) fn read_map(input: &mut impl Read, stored: u64, real_size: u64) -> Result<(Vec<u8>, Map), Error> {
+    let (mut bytes, mut reading) = (Vec::new(), Reading::default());
+    while (bytes.len() as u64) < stored && bytes.len() < LONGEST {
+        let (begin, mut block) = (bytes.len(), [0; BLOCK]);
+        input.read_exact(&mut block).map_err(Error::Read)?;
+        bytes.extend_from_slice(&block);
+        for (place, byte) in block.into_iter().enumerate() {
+            if reading.put(byte)? {
+                return Ok((bytes, reading.finish((begin + place + 1) as u64, stored, real_size)?));
+            }
+        }
+    }
+    Err(damaged())
 }
 
 fn damaged() -> Error {

@@ -3,6 +3,7 @@
 
 mod archive;
 mod attributes;
+mod compare;
 mod index;
 mod packing;
 mod reference;

@@ -156,6 +156,12 @@ impl Sealing {
         self
     }
 
+    /// Returns whether the data are compressed. The length of a sealed file is then known only after the data are read.
+    #[must_use]
+    pub fn is_compressed(&self) -> bool {
+        self.level.is_some()
+    }
+
     /// Adds a signer. The signer confirms that the data, the metadata and the recipients belong together in this file.
     /// Only people who can open the file see the signature. People who can open the file can show the signature to
     /// others.

@@ -6,10 +6,11 @@ use serde_json::json;
 
 use crate::tell::clock::Clock;
 use crate::tell::names::json_text;
+use crate::tell::progress::amount;
 use crate::tell::shown;
 use deadpan_pack::{Entry, Kind, Time};
 
-/// The form of the times in a listing.
+/// The form of the times in a listing. With local times, sizes are rounded; otherwise they are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
     /// Times to the second, in UTC.
@@ -49,7 +50,10 @@ impl EntryRow<'_> {
     /// Appends a line in the form of `ls -l`.
     pub fn text(&self, text: &mut String, times: Times) {
         self.permissions(text);
-        let _ = write!(text, " {:>12} ", self.size);
+        let _ = match times {
+            Times::Local => write!(text, " {:>8} ", amount(self.size)),
+            _ => write!(text, " {:>12} ", self.size),
+        };
         let _ = match (self.modified, times) {
             (Some(time), Times::Utc) => write!(text, "{} ", Clock::at(time)),
             (Some(time), Times::Local) => write!(text, "{} ", Clock::local(time)),

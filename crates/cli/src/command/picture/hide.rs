@@ -21,6 +21,7 @@ use crate::key::passphrase::Passphrases;
 use crate::key::recipient::{RecipientArgs, Recipients};
 use crate::place::claims::Claims;
 use crate::place::input::{Input, Source};
+use crate::place::level::LevelArgs;
 use crate::place::output::{OutputArgs, Place};
 use crate::place::partial::{Attributes, is_no_file};
 use crate::place::report::{Done, Report};
@@ -83,6 +84,8 @@ pub struct HideArgs {
     #[arg(long)]
     hide_length: bool,
     #[command(flatten)]
+    compress: LevelArgs,
+    #[command(flatten)]
     pack: PackArgs,
     /// The file or folder to hide; - or no FILE is standard input
     #[arg(value_name = "FILE")]
@@ -109,6 +112,10 @@ impl HideArgs {
         if self.raw && self.hide_length {
             let hint = "leave out --raw, or --hide-length";
             return Err(Failure::usage("--hide-length pads what is sealed, and --raw seals nothing", hint));
+        }
+        if self.raw && self.compress.get().is_some() {
+            let hint = "leave out --raw, or compress before: zstd < FILE | deadpan picture hide --raw -o OUT";
+            return Err(Failure::usage("--compress is for what is sealed, and --raw seals nothing", hint));
         }
         if self.output.is_stdout() {
             let hint = "name them with -o, or name a folder to put them into";
@@ -187,8 +194,11 @@ impl Hide {
     }
 
     fn sealing(&self, to: &Recipients, input: &Input) -> Result<Sealing, Failure> {
-        let sealing = to.sealing.clone().hide_length(self.args.hide_length).metadata(seal::metadata(input)?);
-        sealing.map_err(|error| Failure::seal(&input.shown(), error))
+        let mut sealing = to.sealing.clone().hide_length(self.args.hide_length);
+        if let Some(level) = self.args.compress.get() {
+            sealing = sealing.compress(level);
+        }
+        sealing.metadata(seal::metadata(input)?).map_err(|error| Failure::seal(&input.shown(), error))
     }
 
     /// With `--raw`, only users who can read the input can read the pictures.
@@ -262,6 +272,9 @@ impl Made {
 /// Returns the length of the data that will be hidden; these data may be sealed. Returns `None` if this length is not
 /// known before the data are read.
 fn total(input: &Input, sealing: Option<&Sealing>) -> Result<Option<u64>, Failure> {
+    if sealing.is_some_and(Sealing::is_compressed) {
+        return Ok(None);
+    }
     let length = input.length().filter(|_| input.positioned);
     let sealed = |(length, sealing): (u64, &Sealing)| sealing.sealed_length(length);
     match length.zip(sealing).map(sealed) {

@@ -19,7 +19,6 @@ use super::copy::copy;
 use super::found::{self, Picture, Search};
 use crate::command::open::{OpenJob, OpenOptions, Origin, sealed_name};
 use crate::command::plan::Plan;
-use crate::key::passphrase::Passphrases;
 use crate::place::claims::Claims;
 use crate::place::input::Source;
 use crate::place::output::{Output, Place};
@@ -73,7 +72,7 @@ impl Plan for Reveal {
         let args = &self.0;
         let how = &args.how;
         how.output.hold(&[]);
-        let mut identities = how.identities(Passphrases::new(&how.source))?;
+        let mut identities = how.keys.identities()?;
         let mut search = Search::among(&args.pictures, &mut identities, args.passphrase)?;
         let mut groups = groups(std::mem::take(&mut search.sets).into_sets());
         if groups.is_empty() {

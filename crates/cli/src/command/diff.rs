@@ -1,0 +1,267 @@
+//! `deadpan diff`: compares a sealed folder or file with the folder or file on the disk.
+
+mod row;
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use crate::command::open::range::library;
+use crate::command::open::{bare, sealed_name};
+use crate::command::plan::Plan;
+use crate::key::identity::IdentityArgs;
+use crate::place::archive::Archive;
+use crate::place::input::{Input, Source};
+use crate::place::sealed::Sealed;
+use crate::place::{remote, report};
+use crate::tell::clock::since_1970;
+use crate::tell::console::say;
+use crate::tell::failure::{Exit, Failure, help};
+use crate::tell::names::{joined, put_name};
+use crate::tell::progress::Progress;
+use crate::tell::shown::{count, shown};
+use crate::tell::streams::{print, print_json};
+use deadpan_disk::About;
+use deadpan_pack::{Comparison, Contents, Differs, Error, Time};
+use deadpan_seal::{Cursor, Metadata, Opened, ReadAt};
+use row::{DiffRow, Side};
+
+/// Compares a sealed folder or file with the disk: what was added, removed or changed since
+///
+/// Files are the same if their sizes and times are. The exit code is 1 if there are differences.
+#[derive(Debug, clap::Args)]
+#[command(after_help = help!(
+    "deadpan diff photos.dpn                 with the folder photos beside it",
+    "deadpan diff photos.dpn ~/photos        with another folder",
+    "deadpan diff --contents photos.dpn      reads all files, and compares their contents",
+    "deadpan diff report.pdf.dpn             a sealed file",
+    "deadpan diff --json photos.dpn          one object per difference"
+))]
+pub struct DiffArgs {
+    #[command(flatten)]
+    keys: IdentityArgs,
+    /// Compare the contents of all files, and not only their sizes and times
+    #[arg(long)]
+    contents: bool,
+    /// Print JSON, one object per line. If a path is not UTF-8, path is null, and path_hex contains the bytes
+    #[arg(long)]
+    json: bool,
+    /// The sealed file, or an archive that deadpan pack made
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The folder or file to compare it with [default: the one that open or unpack would make from FILE]
+    #[arg(value_name = "PATH")]
+    other: Option<PathBuf>,
+}
+
+impl DiffArgs {
+    pub fn plan(self) -> Result<Diff, Failure> {
+        let [source] = &Source::all(vec![self.file.clone()])?[..] else { unreachable!("one file is one source") };
+        if *source == Source::Stdin {
+            return Err(Failure::usage("standard input cannot be compared", "save it to a file first"));
+        }
+        Ok(Diff { source: source.clone(), args: self })
+    }
+}
+
+/// A validated `deadpan diff` command.
+pub struct Diff {
+    source: Source,
+    args: DiffArgs,
+}
+
+impl Plan for Diff {
+    fn run(&self) -> Result<Exit, Failure> {
+        let input = Input::open(&self.source)?.file_only("name a sealed file or an archive")?;
+        let name = input.shown();
+        let mut start = Vec::new();
+        let mut tally = DiffTally { json: self.args.json, source: &self.source, lines: 0, worst: Exit::Done };
+        if let Some(archive) = Archive::look(&input, &mut start)? {
+            if !input.positioned {
+                return Err(unpositioned(&name));
+            }
+            self.folder(&mut tally, archive.anywhere(&input)?, archive.anywhere(&input)?, None)?;
+            return tally.end();
+        }
+        let sealed = Sealed::begun(start, &input.data).map_err(|error| Failure::seal(&name, error))?;
+        if sealed.armored || !input.positioned {
+            return Err(unpositioned(&name));
+        }
+        let opened = self.args.keys.identities()?.open(&name, &sealed)?;
+        let whole = || Cursor::new(&input.data as &dyn ReadAt, input.length().unwrap_or_default());
+        let reader = || opened.seek_in(whole()).map_err(|error| Failure::seal(&name, error));
+        if opened.metadata().kind == deadpan_seal::Kind::Folder {
+            self.folder(&mut tally, reader()?, reader()?, opened.metadata().name.as_deref())?;
+        } else {
+            let reader = reader()?;
+            let length = reader.length();
+            self.file(&mut tally, &opened, length, reader)?;
+        }
+        tally.end()
+    }
+}
+
+impl Diff {
+    /// Returns the path to compare with.
+    fn other(&self, sealed: Option<&[u8]>) -> Result<PathBuf, Failure> {
+        if let Some(other) = &self.args.other {
+            return Ok(other.clone());
+        }
+        let path = self.source.path().unwrap_or(Path::new(""));
+        let found = match (bare(&self.source), sealed) {
+            (Some(bare), _) => Some(bare),
+            (None, Some(name)) => Some(remote::beside(path, sealed_name(name)?)),
+            (None, None) => Archive::bare(path),
+        };
+        let unnamed = || Failure::usage(format!("it is not clear what {} is compared with", shown(path)), HINT);
+        let found = found.filter(|found| !remote::is_address(found)).ok_or_else(unnamed)?;
+        match About::of_path(&found) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(Failure::usage(format!("{} does not exist", shown(&found)), HINT))
+            }
+            _ => Ok(found),
+        }
+    }
+
+    fn folder<R: Read + Seek>(
+        &self,
+        tally: &mut DiffTally<'_>,
+        reader: R,
+        other: R,
+        sealed: Option<&[u8]>,
+    ) -> Result<(), Failure> {
+        let name = self.source.shown();
+        let failed = |error| Failure::pack(&name, error);
+        let Some(mut contents) = Contents::read(reader).map_err(failed)? else {
+            let hint = "unpack it, and compare the folders with: diff -r";
+            return Err(Failure::usage(format!("{name} holds an archive without an index"), hint));
+        };
+        let path = self.other(sealed)?;
+        let found = Input::open(&Source::File(path.clone()))?;
+        if !found.is_folder() {
+            let message = format!("{name} holds a folder, and {} is none", shown(&path));
+            return Err(Failure::usage(message, HINT));
+        }
+        let progress = Progress::new(&name, None).hidden_if(!self.args.contents);
+        let add = |bytes| progress.add(bytes);
+        let mut comparison = Comparison::new(&mut contents, other, found.folder()?).map_err(failed)?;
+        if self.args.contents {
+            comparison = comparison.by_contents(&add);
+        }
+        for difference in comparison {
+            match difference {
+                Ok(it) => tally.row(&DiffRow {
+                    path: Some(&it.path),
+                    differs: it.differs,
+                    packed: it.packed.as_ref().map(Side::of_entry),
+                    found: it.found.as_ref().map(Side::of_about),
+                })?,
+                // The rest is still compared.
+                Err(error @ Error::Entry { .. }) => tally.failed(&Failure::pack("", error))?,
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&self, tally: &mut DiffTally<'_>, opened: &Opened, length: u64, reader: impl Read) -> Result<(), Failure> {
+        let Metadata { name, mode, modified, .. } = opened.metadata();
+        let path = self.other(name.as_deref())?;
+        let found = Input::open(&Source::File(path.clone()))?;
+        let Some((file, about)) = found.file().zip(found.about).filter(|(_, about)| about.is_file()) else {
+            let message = format!("{} holds a file, and {} is none", self.source.shown(), shown(&path));
+            return Err(Failure::usage(message, HINT));
+        };
+        let packed = Side::of_file(length, *mode, modified.map(since_1970));
+        let is_same_time = packed.modified.is_none_or(|time| time == time_of(&about));
+        let is_same_mode = mode.is_none_or(|mode| mode == about.mode & 0o777);
+        let compares = self.args.contents || packed.modified.is_none();
+        let is_other =
+            length != about.length || if compares { !self.is_same(reader, file, length)? } else { !is_same_time };
+        let differs = match (is_other, is_same_mode && is_same_time) {
+            (true, _) => Differs::Contents,
+            (false, false) => Differs::Attributes,
+            (false, true) => return Ok(()),
+        };
+        tally.row(&DiffRow { path: None, differs, packed: Some(packed), found: Some(Side::of_about(&about)) })
+    }
+
+    /// Whether sealed data and a file have the same contents.
+    fn is_same(&self, reader: impl Read, file: &File, length: u64) -> Result<bool, Failure> {
+        let name = self.source.shown();
+        let progress = Progress::new(&name, Some(length));
+        let unread = |error: io::Error| Failure::seal(&name, library(error));
+        let (mut sealed, mut found) = (vec![0; PIECE], vec![0; PIECE]);
+        let mut reader = reader.take(length);
+        loop {
+            let read = reader.read(&mut sealed).map_err(unread)?;
+            if read == 0 {
+                return Ok(true);
+            }
+            match (&*file).read_exact(&mut found[..read]) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+                result => result.map_err(|error| Failure::io("read", "the file", &error))?,
+            }
+            if sealed[..read] != found[..read] {
+                return Ok(false);
+            }
+            progress.add(read as u64);
+        }
+    }
+}
+
+const HINT: &str = "name what to compare it with: deadpan diff FILE PATH";
+
+/// How many bytes are compared at once.
+const PIECE: usize = 1 << 18;
+
+fn time_of(about: &About) -> Time {
+    let (seconds, nanoseconds) = about.modified;
+    Time { seconds, nanoseconds }
+}
+
+fn unpositioned(name: &str) -> Failure {
+    Failure::usage(
+        format!("{name} is a pipe or has armor, and is read only from its beginning to its end"),
+        "write it without armor first: deadpan open -i KEY -o - FILE | deadpan seal -r KEY -o NEW.dpn",
+    )
+}
+
+/// Prints the differences of one file, and counts them.
+struct DiffTally<'a> {
+    json: bool,
+    source: &'a Source,
+    lines: u64,
+    worst: Exit,
+}
+
+impl DiffTally<'_> {
+    fn row(&mut self, row: &DiffRow<'_>) -> Result<(), Failure> {
+        self.lines += 1;
+        if !self.json {
+            return print(&row.text(self.source));
+        }
+        let mut fields = self.source.fields();
+        put_name(&mut fields, "path", Some(row.path.unwrap_or_default()));
+        print_json(&joined(fields, row.json()))
+    }
+
+    /// Reports a path that cannot be compared.
+    fn failed(&mut self, failure: &Failure) -> Result<(), Failure> {
+        self.worst = self.worst.max(failure.exit);
+        if self.json {
+            return print_json(&report::failed("diff", self.source, failure));
+        }
+        failure.say();
+        Ok(())
+    }
+
+    fn end(self) -> Result<Exit, Failure> {
+        let same =
+            if self.lines == 0 { "no difference".into() } else { count(self.lines, "difference", "differences") };
+        if !self.json {
+            say(&format!("diff: {}: {same}", self.source.shown()));
+        }
+        Ok(self.worst.max(if self.lines > 0 { Exit::Data } else { Exit::Done }))
+    }
+}
