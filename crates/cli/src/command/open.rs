@@ -26,6 +26,7 @@ use crate::place::partial::{Attributes, exists};
 use crate::place::remote;
 use crate::place::report::{Done, Report};
 use crate::place::sealed::Sealed;
+use crate::place::window::{Limited, TooLong};
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::Progress;
@@ -332,7 +333,7 @@ impl OpenJob<'_> {
             None if self.judge.is_required() && !output.is_positioned() => {
                 Range::ALL.write(&opened, origin, sealed, &output)
             }
-            None => whole(&opened, origin, sealed, &output),
+            None => whole(&opened, origin, sealed, &output, self.args.unpack.most()),
         };
         let metadata = if self.args.range().is_some() { &Metadata::default() } else { opened.metadata() };
         let attributes = attributes(metadata, self.args.unpack.mask());
@@ -429,10 +430,17 @@ impl OpenJob<'_> {
     }
 }
 
-fn whole(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: &Output) -> Result<Summary, Error> {
+/// Writes all data, at most `most` bytes.
+fn whole(
+    opened: &Opened,
+    origin: &Origin<'_>,
+    sealed: Sealed<'_>,
+    output: &Output,
+    most: u64,
+) -> Result<Summary, Error> {
     if output.is_terminal() {
         // No progress bar is shown, because the terminal already shows the text.
-        let text = TextOnly::new(output.writer());
+        let text = Limited::new(TextOnly::new(output.writer()), most);
         return opened.open_stream(sealed.payload, text, &Work::default());
     }
     // A store answers each request with a delay, so the program reads an object in order, and sends requests for the
@@ -440,9 +448,12 @@ fn whole(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: &Outp
     let positions = origin.positions.filter(|_| !origin.is_remote());
     match (positions, output.positions()) {
         (Some((input, length)), Some(file)) => {
+            if most < u64::MAX && opened.seek_in(Cursor::new(input, length))?.length() > most {
+                return Err(Error::Write(io::Error::other(TooLong(most))));
+            }
             watched(opened, origin, |work| opened.open_at(&input, length, file, work))
         }
-        _ => pass(opened, origin, sealed, output.writer()),
+        _ => pass(opened, origin, sealed, Limited::new(output.writer(), most)),
     }
 }
 
@@ -467,6 +478,11 @@ fn blame_output(error: Error, input: &str, output: &Output) -> Failure {
         Error::Write(inner) if inner.get_ref().is_some_and(|inner| inner.is::<NotText>()) => {
             let hint = "name a file with -o, or send it to another program";
             Failure::usage(format!("{input} holds bytes, and a terminal shows text"), hint)
+        }
+        Error::Write(ref inner)
+            if let Some(long) = inner.get_ref().and_then(|inner| inner.downcast_ref::<TooLong>()) =>
+        {
+            Failure::new(Exit::Data, format!("{input}: {long}"), "allow more with --max-size")
         }
         error => Failure::blame(error, input, &output.shown()),
     }

@@ -1,5 +1,7 @@
-//! Two writers: [`Window`] writes only a range of the data, and [`Comparison`] compares the data with a file.
+//! Three writers: [`Window`] writes only a range of the data, [`Limited`] writes data up to a limit, and [`Comparison`]
+//! compares the data with a file.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
 
@@ -25,6 +27,46 @@ impl<W: Write> Write for Window<W> {
             |position: u64| usize::try_from(position.saturating_sub(self.seen)).unwrap_or(usize::MAX).min(bytes.len());
         self.output.write_all(&bytes[within(self.offset)..within(end)])?;
         self.seen += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
+/// Writes data to the output. Fails before more than `most` bytes are written.
+pub struct Limited<W> {
+    output: W,
+    most: u64,
+    seen: u64,
+}
+
+/// The error if the data are longer than this limit.
+#[derive(Clone, Copy, Debug)]
+pub struct TooLong(pub u64);
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the data have more than {} bytes", self.0)
+    }
+}
+
+impl std::error::Error for TooLong {}
+
+impl<W: Write> Limited<W> {
+    pub fn new(output: W, most: u64) -> Self {
+        Self { output, most, seen: 0 }
+    }
+}
+
+impl<W: Write> Write for Limited<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.seen = self.seen.saturating_add(bytes.len() as u64);
+        if self.seen > self.most {
+            return Err(io::Error::other(TooLong(self.most)));
+        }
+        self.output.write_all(bytes)?;
         Ok(bytes.len())
     }
 

@@ -29,7 +29,7 @@ pub struct UnpackArgs {
     /// As root, restore the numbers of owners and groups, and with them setuid, setgid and sticky bits
     #[arg(long, help_heading = FOLDERS)]
     owner: bool,
-    /// Unpack at most this many bytes in all, holes in sparse files included [default: no limit for stored data; holes
+    /// Open or unpack at most this many bytes in all, holes in sparse files included [default: no limit for data; holes
     /// up to 64G or 1000 times the stored data, whichever is more]
     #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = FOLDERS)]
     max_size: Option<Size>,
@@ -42,6 +42,11 @@ impl UnpackArgs {
     /// Returns the permission bits to remove from the modes of unpacked entries: the umask, or none with `--preserve`.
     pub fn mask(&self) -> u32 {
         if self.preserve { 0 } else { umask() }
+    }
+
+    /// Returns how many bytes the data of one file may have.
+    pub fn most(&self) -> u64 {
+        self.max_size.map_or(u64::MAX, |size| size.0)
     }
 
     pub fn limit(&self, unpacker: &mut Unpacker) {
