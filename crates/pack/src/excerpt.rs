@@ -60,10 +60,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
     #[must_use]
     pub fn new(picks: Picks<'a, R>, contents: Contents<S>) -> Self {
         let frame = Frame::new();
-        let mut check = Parser::new();
-        let mut at = 0;
-        // This crate wrote the marker, so parsing the marker cannot fail.
-        while let Ok(Some(_)) = check.next(frame.ready(), &mut at) {}
+        let check = checker(&frame);
         Self {
             picks,
             contents,
@@ -86,6 +83,47 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
     #[must_use]
     pub fn around(self, gaps: Vec<Range<u64>>) -> Self {
         Self { gaps, ..self }
+    }
+
+    /// Reads all selected entries, and compares them with the index. Returns the ranges of the entries that differ or
+    /// cannot be read, in order, for [`Excerpt::around`]. Calls `progress` with the number of bytes that were read.
+    ///
+    /// # Errors
+    /// If the index is damaged, or if the system fails.
+    pub fn damage(mut self, progress: &dyn Fn(u64)) -> Result<Vec<Range<u64>>, Error> {
+        let mut damage = Vec::new();
+        while let Some(Pick { entry, .. }) = self.picks.next().transpose()? {
+            let whole = self.checked_headers(&entry).and_then(|_| self.is_whole(&entry, progress));
+            let is_whole = match whole {
+                Err(Error::Read(error)) if error.raw_os_error().is_some() => return Err(Error::Read(error)),
+                whole => whole.unwrap_or(false),
+            };
+            if !is_whole {
+                damage.push(entry.begin..entry.content + entry.stored);
+                // The parser may have stopped in the middle of an entry. A new parser needs the headers of the root.
+                self.check = checker(&Frame::new());
+                let root = self.contents.find(b"")?.ok_or_else(|| Error::damaged("the index has no root"))?;
+                self.compare(&root, &self.folder_headers(&root))?;
+            }
+        }
+        Ok(damage)
+    }
+
+    /// Whether the content of an entry has the hash that the index states.
+    fn is_whole(&mut self, entry: &Entry, progress: &dyn Fn(u64)) -> Result<bool, Error> {
+        let (mut hasher, mut left, mut buffer) = (Hasher::new(), entry.stored, vec![0; 1 << 18]);
+        self.contents.input.seek(SeekFrom::Start(entry.content)).map_err(Error::Read)?;
+        while left > 0 {
+            let room = left.min(buffer.len() as u64) as usize;
+            let read = self.contents.input.read(&mut buffer[..room]).map_err(Error::Read)?;
+            if read == 0 {
+                return Ok(false);
+            }
+            hasher.update(&buffer[..read]);
+            progress(read as u64);
+            left -= read as u64;
+        }
+        Ok(entry.hash.is_none_or(|hash| hasher.finalize() == hash))
     }
 
     /// The entries that were dropped so far.
@@ -172,16 +210,22 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
             return self.headers_of(folder);
         }
         let begin = self.frame.end();
-        let path = [self.contents.root_name(), b"/", &folder.path, b"/"].concat();
-        let path = if folder.path.is_empty() { &path[..path.len() - 1] } else { &path };
-        let about = About { path, kind: b'5', mode: folder.mode, modified: folder.modified, ..About::default() };
-        let mut headers = Vec::new();
-        write::headers(&mut headers, &about);
+        let headers = self.folder_headers(&folder);
         // The comparison also tells the parser the name of the root.
         self.compare(&folder, &headers)?;
         self.frame.add(&headers);
         let content = self.frame.end();
         self.add(Entry { begin, content, ..folder })
+    }
+
+    /// Returns new headers for a folder.
+    fn folder_headers(&self, folder: &Entry) -> Vec<u8> {
+        let path = [self.contents.root_name(), b"/", &folder.path, b"/"].concat();
+        let path = if folder.path.is_empty() { &path[..path.len() - 1] } else { &path };
+        let about = About { path, kind: b'5', mode: folder.mode, modified: folder.modified, ..About::default() };
+        let mut headers = Vec::new();
+        write::headers(&mut headers, &about);
+        headers
     }
 
     fn headers_of(&mut self, entry: Entry) -> Result<(), Error> {
@@ -274,6 +318,14 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns a parser that has read the marker of a pack.
+fn checker(frame: &Frame) -> Parser {
+    let (mut check, mut at) = (Parser::new(), 0);
+    // This crate wrote the marker, so parsing the marker cannot fail.
+    while let Ok(Some(_)) = check.next(frame.ready(), &mut at) {}
+    check
 }
 
 impl<R: Read + Seek, S: Read + Seek> Read for Excerpt<'_, R, S> {

@@ -33,6 +33,7 @@ use crate::tell::progress::Progress;
 use crate::tell::shown::{bytes, count, is_plain, shown};
 use crate::tell::streams::print_json;
 use crate::tell::text::{NotText, TextOnly};
+pub use behind::left_out;
 use deadpan_seal::{Cursor, Error, Kind, Metadata, Opened, ReadAt, Summary, Work};
 pub use range::Range;
 
@@ -275,8 +276,11 @@ impl OpenJob<'_> {
         } else {
             "name a sealed file, or open all sealed files in the folder: --each --to FOLDER"
         };
-        let input = Input::open(source)?.file_only(hint)?;
+        let mut input = Input::open(source)?.file_only(hint)?;
         input.announce();
+        if self.args.unpack.keep_going && !self.args.verify {
+            input = input.spooled()?;
+        }
         let sealed = Sealed::read(&input)?;
         self.refuse_existing(source)?;
         self.restore(&Origin::from_input(&input, sealed.armored), sealed)

@@ -1,12 +1,13 @@
 //! `deadpan unpack`: unpacks packs and tar archives that are not sealed.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::command::folder::{Target, UnpackArgs};
+use crate::command::open::left_out;
 use crate::command::plan::Plan;
-use crate::place::archive::{Archive, COMPRESSED, ENDING};
+use crate::place::archive::{Archive, COMPRESSED, ENDING, ReadSeek};
 use crate::place::claims::Claims;
 use crate::place::input::{Input, Source};
 use crate::place::output::{OutputArgs, Place};
@@ -14,7 +15,7 @@ use crate::place::report::{Done, Report};
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::Progress;
 use crate::tell::shown::shown;
-use deadpan_pack::{Contents, Error, Excerpt, Selection, Work, index_is_stale, unpack};
+use deadpan_pack::{Chosen, Contents, Error, Excerpt, Selection, Work, index_is_stale, unpack};
 
 /// Unpacks packs and tar archives: FILE.tar or FILE.tar.zst becomes the folder FILE, and nothing is made outside of it
 #[derive(Debug, clap::Args)]
@@ -73,57 +74,152 @@ impl Plan for Unpack {
 impl Unpack {
     fn unpack(&self, source: &Source, claims: &Claims) -> Result<Done, Failure> {
         let args = &self.args;
-        let input = Input::open(source)?.file_only("name an archive; folders are packed with: deadpan pack")?;
+        let mut input = Input::open(source)?.file_only("name an archive; folders are packed with: deadpan pack")?;
         let name = input.shown();
         if input.is_terminal() {
             let hint = "name a FILE, or read from another program: zcat FILE | deadpan unpack -o OUT";
             return Err(Failure::usage("an archive is bytes, and a terminal gives text", hint));
         }
+        if args.unpack.keep_going {
+            input = input.spooled()?;
+        }
         let mut start = Vec::new();
-        let Some(archive) = Archive::look(&input, &mut start)? else {
-            let hint = "deadpan open unpacks what is sealed; compressed archives go through their own program first: \
-                zcat FILE | deadpan unpack -o OUT";
-            return Err(Failure::new(Exit::Data, format!("{name} is not a tar archive"), hint));
+        let archive = match Archive::look(&input, &mut start)? {
+            Some(archive) => archive,
+            // The first header is damaged.
+            None if args.unpack.keep_going && source.path().and_then(Path::extension) == Some("tar".as_ref()) => {
+                Archive::Plain
+            }
+            None => {
+                let hint = "deadpan open unpacks what is sealed; compressed archives go through their own program \
+                    first: zcat FILE | deadpan unpack -o OUT";
+                return Err(Failure::new(Exit::Data, format!("{name} is not a tar archive"), hint));
+            }
         };
         let place = args.output.folder(self.sources.len(), || usual_place(source))?;
         claims.check_folder(&place, source, args.output.force)?;
-        let failed = |error| Failure::pack(&name, error);
-        // If the archive has no index or comes from a pipe, entries are selected while the archive is read.
-        let index = if !args.only.is_empty() && input.positioned {
-            Contents::read(archive.anywhere(&input)?).map_err(failed)?
-        } else {
-            None
-        };
-        let stale = input.positioned && index_is_stale(&mut archive.anywhere(&input)?).map_err(failed)?;
-        let is_known = index.is_none() && archive == Archive::Plain;
-        let progress = Progress::new(&name, input.length().filter(|_| is_known));
-        let add = |bytes| progress.add(bytes);
-        let work = Work { progress: Some(&add), ..Work::default() };
-        let begin = || {
-            let target = Target::begin(&place, Some(&input), &args.unpack, &args.output, !args.only.is_empty());
-            target.map(Target::of_unsealed)
-        };
-        let mut target;
-        let outcome = if let Some(mut contents) = index {
-            let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;
-            let other = Contents::read(archive.anywhere(&input)?).map_err(failed)?;
-            let other = other.ok_or_else(|| failed(Error::Truncated))?;
-            target = begin()?;
-            unpack(Excerpt::new(chosen.entries(&mut contents), other), target.unpacker(), &work)
-        } else {
-            target = begin()?;
-            if stale {
-                target.unpacker().without_index();
-            }
-            if !args.only.is_empty() {
-                target.unpacker().only(selection(&args.only).filter());
-            }
-            unpack(archive.through(&input, &start), target.unpacker(), &work)
-        };
-        drop(progress);
-        let done = target.end(outcome.map_err(failed), args.output.sync);
+        let done = Job { args, input: &input, archive, start: &start, place: &place }.run();
         claims.made(&place);
         done
+    }
+}
+
+/// The work on one archive.
+struct Job<'a> {
+    args: &'a UnpackCommand,
+    input: &'a Input,
+    archive: Archive,
+    /// The bytes of the archive that were already read.
+    start: &'a [u8],
+    place: &'a Place,
+}
+
+type Index<'a> = Contents<Box<dyn ReadSeek + 'a>>;
+
+impl<'a> Job<'a> {
+    fn run(&self) -> Result<Done, Failure> {
+        let args = self.args;
+        let (keep_going, all) = (args.unpack.keep_going, args.only.is_empty());
+        // If the archive has no index or comes from a pipe, entries are selected while the archive is read.
+        let has_index = self.input.positioned && (keep_going || !all);
+        let mut is_damaged = false;
+        let index = match if has_index { self.index() } else { Ok(None) } {
+            Err(_) if keep_going => {
+                is_damaged = true;
+                None
+            }
+            index => index?,
+        };
+        match index {
+            Some(mut contents) => {
+                let chosen = if all {
+                    Chosen::all()
+                } else {
+                    selection(&args.only).within(&mut contents).map_err(|error| self.failed(error))?
+                };
+                self.selected(contents, &chosen)
+            }
+            None => self.through(is_damaged),
+        }
+    }
+
+    fn failed(&self, error: Error) -> Failure {
+        self.archive.advise(Failure::pack(&self.input.shown(), error), self.input)
+    }
+
+    fn index(&self) -> Result<Option<Index<'a>>, Failure> {
+        Contents::read(self.archive.anywhere(self.input)?).map_err(|error| self.failed(error))
+    }
+
+    fn other_index(&self) -> Result<Index<'a>, Failure> {
+        self.index()?.ok_or_else(|| self.failed(Error::Truncated))
+    }
+
+    fn target(&self) -> Result<Target, Failure> {
+        let args = self.args;
+        let target = Target::begin(self.place, Some(self.input), &args.unpack, &args.output, !args.only.is_empty());
+        target.map(Target::of_unsealed)
+    }
+
+    /// Unpacks the chosen entries of a pack. With `--keep-going`, looks for damage first, since damaged entries must
+    /// not reach an existing folder.
+    fn selected(&self, mut contents: Index<'_>, chosen: &Chosen) -> Result<Done, Failure> {
+        let args = self.args;
+        let damage = if args.unpack.keep_going {
+            let progress = Progress::new(&self.input.shown(), None);
+            let excerpt = Excerpt::new(chosen.entries(&mut contents), self.other_index()?);
+            excerpt.damage(&|bytes| progress.add(bytes)).map_err(|error| self.failed(error))?
+        } else {
+            Vec::new()
+        };
+        let is_damaged = !damage.is_empty();
+        let mut target = self.target()?;
+        if is_damaged && !target.is_new() {
+            let beside = Target::begin_beside(self.place, Some(self.input), &args.unpack, &args.output)?;
+            target = beside.map_or(target, Target::of_unsealed);
+        }
+        let progress = Progress::new(&self.input.shown(), None);
+        let add = |bytes| progress.add(bytes);
+        let work = Work { progress: Some(&add), ..Work::default() };
+        let mut excerpt = Excerpt::new(chosen.entries(&mut contents), self.other_index()?).around(damage);
+        let outcome = unpack(&mut excerpt, target.unpacker(), &work).map_err(|error| self.failed(error));
+        drop(progress);
+        if !is_damaged {
+            return target.end(outcome, args.output.sync);
+        }
+        let mut done = target.keep_whole(self.damaged(), outcome);
+        done.notes.splice(..0, left_out(excerpt.left_out()));
+        Ok(done)
+    }
+
+    /// Unpacks an archive from its beginning to its end. `is_damaged` means that the archive has an index which cannot
+    /// be used.
+    fn through(&self, is_damaged: bool) -> Result<Done, Failure> {
+        let (args, input) = (self.args, self.input);
+        let stale = !is_damaged
+            && input.positioned
+            && index_is_stale(&mut self.archive.anywhere(input)?).map_err(|error| self.failed(error))?;
+        let progress = Progress::new(&input.shown(), input.length().filter(|_| self.archive == Archive::Plain));
+        let add = |bytes| progress.add(bytes);
+        let work = Work { progress: Some(&add), ..Work::default() };
+        let mut target = self.target()?;
+        if stale || is_damaged {
+            target.unpacker().without_index();
+        }
+        if !args.only.is_empty() {
+            target.unpacker().only(selection(&args.only).filter());
+        }
+        let outcome = unpack(self.archive.through(input, self.start), target.unpacker(), &work);
+        drop(progress);
+        match outcome.map_err(|error| self.failed(error)) {
+            Ok(outcome) if outcome.damaged || is_damaged => Ok(target.keep_whole(self.damaged(), Ok(outcome))),
+            outcome => target.end(outcome, args.output.sync),
+        }
+    }
+
+    fn damaged(&self) -> Failure {
+        let hint = "what is whole of it is kept; get a whole copy for the rest";
+        Failure::new(Exit::Data, format!("{} is damaged", self.input.shown()), hint)
     }
 }
 

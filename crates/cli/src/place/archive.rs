@@ -1,13 +1,14 @@
 //! Archives that are not sealed: packs and other tar archives, plain or compressed.
 
 use std::ffi::OsStr;
-use std::io::{self, Read, Seek};
+use std::io::{Read, Seek};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::place::input::Input;
 use crate::place::remote;
 use crate::tell::failure::{Exit, Failure};
+use crate::tell::shown::shown;
 use deadpan_compress::{Expander, SeekExpander};
 use deadpan_pack::{BLOCK, is_archive};
 use deadpan_seal::{Cursor, ReadAt};
@@ -52,8 +53,9 @@ impl Archive {
         match self {
             Self::Plain => Ok(Box::new(whole)),
             Self::Compressed => {
-                let archive = SeekExpander::new(whole).map_err(|error| unread(input, error))?;
-                Ok(Box::new(archive))
+                let failed =
+                    |error| self.advise(Failure::pack(&input.shown(), deadpan_pack::Error::Read(error)), input);
+                Ok(Box::new(SeekExpander::new(whole).map_err(failed)?))
             }
         }
     }
@@ -67,17 +69,18 @@ impl Archive {
         }
     }
 
+    /// Adds a hint to the failure of a compressed archive that another program may have made.
+    pub fn advise(self, failure: Failure, input: &Input) -> Failure {
+        let is_foreign = self == Self::Compressed && failure.exit == Exit::Data && failure.hint.is_none();
+        let name = input.source.path().map_or("FILE".into(), shown);
+        let hint = format!("an archive of another program: zstd -dc {name} | deadpan unpack -o OUT");
+        if is_foreign { Failure { hint: Some(hint), ..failure } } else { failure }
+    }
+
     /// Returns a path without the ending of an archive.
     pub fn bare(path: &Path) -> Option<PathBuf> {
         let name = path.file_name()?.as_bytes();
         let bare = [COMPRESSED, ENDING].iter().find_map(|ending| name.strip_suffix(ending.as_bytes()))?;
         (!bare.is_empty()).then(|| remote::beside(path, OsStr::from_bytes(bare)))
     }
-}
-
-/// Returns the failure for compressed data that cannot be read.
-fn unread(input: &Input, error: io::Error) -> Failure {
-    let failure = Failure::pack(&input.shown(), deadpan_pack::Error::Read(error));
-    let hint = format!("another program's archive: zstd -dc {} | deadpan unpack -o OUT", input.shown());
-    if failure.exit == Exit::Data { Failure { hint: Some(hint), ..failure } } else { failure }
 }

@@ -5,7 +5,7 @@ mod tree;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal, Read, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use crate::tell::failure::Failure;
 use crate::tell::names::with_path;
 use crate::tell::shown::shown;
 use crate::tell::streams;
-use deadpan_disk::{self as disk, About, FileKind, Folder, Found, OpenMode, Spot};
+use deadpan_disk::{self as disk, About, Draft, FileKind, Folder, Found, OpenMode, Spot};
 use deadpan_remote::{Address, Object};
 use deadpan_seal::Error;
 pub use tree::{FileTree, FileTreeEntry};
@@ -156,6 +156,8 @@ pub struct Input {
     /// Whether several threads can read the input at any position. Objects, and regular files that were opened by name,
     /// can be read at any position.
     pub positioned: bool,
+    /// The file that holds the data of a pipe.
+    spool: Option<Draft>,
 }
 
 impl Input {
@@ -184,7 +186,7 @@ impl Input {
         // file of length 0 can be a file in /proc. The system makes the contents of a file in /proc when the file is
         // read.
         let positioned = about.is_file() && about.length > 0 && *source != Source::Stdin;
-        Ok(Self { source: source.clone(), data: Data::File(file), about: Some(about), found, positioned })
+        Ok(Self { source: source.clone(), data: Data::File(file), about: Some(about), found, positioned, spool: None })
     }
 
     fn object(source: &Source, address: &Address) -> Result<Self, Failure> {
@@ -195,7 +197,37 @@ impl Input {
         }
         let object = Object::open(&remote::store(address)?, address).map_err(|error| Failure::store(&error))?;
         let (data, found) = (Data::from_object(object), Found::default());
-        Ok(Self { source: source.clone(), data, about: None, found, positioned: true })
+        Ok(Self { source: source.clone(), data, about: None, found, positioned: true, spool: None })
+    }
+
+    /// Copies the data of a pipe to a temporary file in the current folder, so that all positions can be read. Other
+    /// inputs stay as they are.
+    pub fn spooled(mut self) -> Result<Self, Failure> {
+        if self.positioned || self.is_folder() {
+            return Ok(self);
+        }
+        let failed = |error: &io::Error| Failure::io("write", "a temporary file in this folder", error);
+        let here = held::way(Path::new(".")).map_err(|error| failed(&error))?;
+        let spool = Draft::create_in(here.folder(), OsStr::new("input"));
+        let spool = spool.map_err(|error| failed(&io::Error::other(error)))?;
+        let mut file = spool.file();
+        let (mut buffer, name) = (vec![0; 1 << 20], self.shown());
+        loop {
+            let read = match (&self.data).read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read.map_err(|error| Failure::io("read", &name, &error))?,
+            };
+            if read == 0 {
+                break;
+            }
+            file.write_all(&buffer[..read]).map_err(|error| failed(&error))?;
+        }
+        let again = |error: io::Error| failed(&error);
+        file.rewind().map_err(again)?;
+        self.about = Some(About::of_file(file).map_err(again)?);
+        (self.data, self.positioned) = (Data::File(file.try_clone().map_err(again)?), true);
+        self.spool = Some(spool);
+        Ok(self)
     }
 
     /// Returns the file, or `None` if the input is an object.
@@ -211,7 +243,7 @@ impl Input {
     }
 
     pub fn is_terminal(&self) -> bool {
-        self.source == Source::Stdin && self.file().is_some_and(File::is_terminal)
+        self.spool.is_none() && self.source == Source::Stdin && self.file().is_some_and(File::is_terminal)
     }
 
     /// Returns an error with this hint if the input is a folder.

@@ -80,6 +80,8 @@ enum State {
     /// The state after one block of zeros.
     Ending,
     Ended,
+    /// The state after damage, until the next header. The value is the number of bytes to skip before.
+    Lost(u64),
 }
 
 impl Parser {
@@ -117,11 +119,25 @@ impl Parser {
         let between = self.block.is_empty() && self.next.begin.is_none() && self.offset > 0;
         match self.state {
             State::Ended => Ok(None),
+            State::Lost(_) => Ok(None),
             // The archive consists of a single block of zeros.
             State::Ending if between && !self.pack && self.offset == block::BLOCK => Ok(Some(Oddity::Empty)),
             State::Header | State::Ending if between && !self.pack => Ok(Some(Oddity::NoEnd)),
             _ => Err(Error::Truncated),
         }
+    }
+
+    /// Whether the content of the last entry is not complete.
+    pub(crate) fn is_within(&self) -> bool {
+        matches!(self.state, State::NewMap { .. } | State::Content { .. })
+    }
+
+    /// Goes on after an error: skips the rest of the block that was being read, and then all blocks up to the next
+    /// header. The content of a damaged entry may contain a header, too.
+    pub(crate) fn lose(&mut self) {
+        self.block.clear();
+        self.next = Next::default();
+        self.state = State::Lost(block::BLOCK - self.offset % block::BLOCK);
     }
 
     /// Returns how many of the next bytes are content and padding. The caller may skip these bytes with [`Self::skip`].
@@ -168,7 +184,12 @@ impl Parser {
     fn step(&mut self, rest: &[u8], at: usize) -> Result<(usize, Option<Event>), Error> {
         let most = |left: u64| usize::try_from(left).unwrap_or(usize::MAX).min(rest.len());
         match &mut self.state {
-            State::Header | State::Ending | State::OldMap { .. } => self.gather(rest),
+            State::Lost(left) if *left > 0 => {
+                let used = most(*left);
+                *left -= used as u64;
+                Ok((used, None))
+            }
+            State::Header | State::Ending | State::OldMap { .. } | State::Lost(_) => self.gather(rest),
             State::Long { length, bytes, .. } => {
                 let used = most(*length - bytes.len() as u64);
                 bytes.extend_from_slice(&rest[..used]);
@@ -242,6 +263,11 @@ impl Parser {
         if let State::OldMap { pieces, .. } = &mut self.state {
             pieces.add_old(&block[..504])?;
             return if block[504] == 0 { self.old_map_read() } else { Ok(None) };
+        }
+        if matches!(self.state, State::Lost(_)) {
+            let Ok(header) = Header::new(block, begin) else { return Ok(None) };
+            self.state = State::Header;
+            return self.header(&header, begin);
         }
         let zeros = block.iter().all(|byte| *byte == 0);
         match (zeros, matches!(self.state, State::Ending)) {

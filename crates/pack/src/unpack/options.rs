@@ -9,6 +9,10 @@ pub struct Unpacking {
     pub replace: bool,
     /// Records an entry that fails, and unpacks the other entries. A full disk nevertheless ends the work.
     pub keep_going: bool,
+    /// After damage in an archive that is read without an index, goes on with the next header, and records the damage.
+    /// The content of a damaged entry may be an archive, too, and its entries are then unpacked. Has an effect only
+    /// together with `keep_going`.
+    pub skip_damage: bool,
     /// Permission bits that files and folders never get, even if the archive states them. Use the umask of the process,
     /// or use 0 to restore exactly the modes in the archive.
     pub mask: u32,

@@ -47,6 +47,8 @@ pub struct Outcome {
     pub failed: u64,
     /// The first thousand failures.
     pub failures: Vec<Failure>,
+    /// Whether the archive was damaged, so that entries may be missing without a failure of their own.
+    pub damaged: bool,
     /// Remarks on unusual facts that are not failures.
     pub remarks: Vec<String>,
 }

@@ -26,6 +26,9 @@ use deadpan_disk::Folder;
 pub struct Unpacker {
     /// Extended attributes are restored.
     attributes: bool,
+    /// After damage, the unpacker goes on with the next header.
+    skip_damage: bool,
+    damaged: bool,
     parser: Parser,
     ledger: Arc<Ledger>,
     maker: Maker,
@@ -62,6 +65,8 @@ impl Unpacker {
         let ledger = Arc::new(Ledger::new(options.keep_going));
         Self {
             attributes: options.attributes,
+            skip_damage: options.skip_damage && options.keep_going,
+            damaged: false,
             parser: Parser::new(),
             maker: Maker::new(target, options, Arc::clone(&ledger)),
             ledger,
@@ -147,6 +152,7 @@ impl Unpacker {
             root: self.parser.root().map(<[u8]>::to_vec),
             failed,
             failures,
+            damaged: self.damaged,
             remarks: self.ledger.remarks(),
         })
     }
@@ -171,7 +177,23 @@ impl Unpacker {
 
     fn read(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let mut at = 0;
-        while let Some(event) = self.parser.next(bytes, &mut at)? {
+        loop {
+            let event = match self.parser.next(bytes, &mut at) {
+                Ok(Some(event)) => event,
+                Ok(None) => return Ok(()),
+                // The rest of a pack would not fit its index, so a pack with an index ends here.
+                Err(error) if self.skip_damage && !self.parser.is_pack() => {
+                    self.maker.next_entry();
+                    self.damaged = true;
+                    match self.entries.checked_sub(1).filter(|_| self.parser.is_within()) {
+                        Some(number) => self.ledger.fail(number, Trouble::Known(error)),
+                        None => self.ledger.fail_late(self.entries, b"", Trouble::Known(error)),
+                    }
+                    self.parser.lose();
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             match event {
                 Event::Member(member) => self.member(*member, bytes, bytes.len() - at)?,
                 Event::Content { offset, range } => match &mut self.single {
@@ -202,10 +224,9 @@ impl Unpacker {
                 Event::Tail(_) => {}
             }
             if self.ledger.stopped() {
-                break;
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     /// Handles an entry. Starts an entry. In `bytes`, the last `ready` bytes come after the headers of the entry.

@@ -4,6 +4,7 @@
 mod archive;
 mod attributes;
 mod compare;
+mod damaged;
 mod index;
 mod packing;
 mod reference;

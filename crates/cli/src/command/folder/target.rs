@@ -136,6 +136,7 @@ impl Target {
         let options = Unpacking {
             replace,
             keep_going: args.keep_going,
+            skip_damage: args.keep_going,
             mask: args.mask(),
             owner: args.owner,
             attributes: args.xattrs,
