@@ -14,10 +14,13 @@ use crate::place::report::Done;
 use crate::tell::advice;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::progress::Progress;
-use crate::tell::shown::count;
+use crate::tell::shown::{bytes, count};
 use deadpan_disk::{About, allow_many_files};
-use deadpan_pack::{Notes, OutputPlace, Packer, Packing};
+use deadpan_pack::{LeftOut, Notes, OutputPlace, Packer, Packing};
 use deadpan_seal::Error;
+
+/// The maximum number of gaps or entries that a message lists.
+pub const MOST: usize = 20;
 
 /// The heading of the options for folders in each command's help. The attribute of each single option sets this
 /// heading. If an attribute of the whole structure set the heading, the heading would also apply to the options that a
@@ -159,4 +162,16 @@ pub fn blame(error: Error, input: &str, output: &str) -> Failure {
         Ok(error) => failed(input, error),
         Err(error) => Failure::blame(error, input, output),
     }
+}
+
+/// Returns notes about damaged entries.
+pub fn left_out(left_out: &LeftOut) -> Vec<String> {
+    let note = |path: &Vec<u8>| format!("damaged, and left out: {}", bytes(path));
+    left_out.paths.iter().take(MOST).map(note).chain(others(left_out.count, "entry", "entries")).collect()
+}
+
+/// Returns a note if there are more gaps or entries than messages list.
+pub fn others(all: u64, one: &str, many: &str) -> Option<String> {
+    let more = all.saturating_sub(MOST as u64);
+    (more > 0).then(|| format!("and {}", count(more, &format!("more {one}"), &format!("more {many}"))))
 }

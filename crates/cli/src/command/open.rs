@@ -33,7 +33,6 @@ use crate::tell::progress::Progress;
 use crate::tell::shown::{bytes, count, is_plain, shown};
 use crate::tell::streams::print_json;
 use crate::tell::text::{NotText, TextOnly};
-pub use behind::left_out;
 use deadpan_seal::{Cursor, Error, Kind, Metadata, Opened, ReadAt, Summary, Work};
 pub use range::Range;
 
@@ -279,7 +278,7 @@ impl OpenJob<'_> {
         let mut input = Input::open(source)?.file_only(hint)?;
         input.announce();
         if self.args.unpack.keep_going && !self.args.verify {
-            input = input.spooled()?;
+            input = input.spooled_sealed()?;
         }
         let sealed = Sealed::read(&input)?;
         self.refuse_existing(source)?;
@@ -331,7 +330,11 @@ impl OpenJob<'_> {
             let message = "--require-signature cannot check a signature at the end before the data go out";
             return Err(Failure::usage(message, hint));
         }
+        let is_saved = self.args.unpack.keep_going && !output.is_positioned() && !output.is_terminal();
         let written = match self.args.range() {
+            None if is_saved && behind::local(origin, self).is_some() => {
+                Ok(behind::stream(&opened, origin, self, &output)?)
+            }
             Some(range) => range.write(&opened, origin, sealed, &output),
             // The data are compared with the signed digest before any data are written to the output.
             None if self.judge.is_required() && !output.is_positioned() => {

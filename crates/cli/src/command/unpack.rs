@@ -4,8 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::command::folder::{Target, UnpackArgs};
-use crate::command::open::left_out;
+use crate::command::folder::{Target, UnpackArgs, left_out};
 use crate::command::plan::Plan;
 use crate::place::archive::{Archive, COMPRESSED, ENDING, ReadSeek};
 use crate::place::claims::Claims;

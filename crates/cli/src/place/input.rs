@@ -16,6 +16,7 @@ use crate::place::ending::ENDINGS;
 use crate::place::held;
 use crate::place::recover;
 use crate::place::remote;
+use crate::place::sealed::unarmored;
 use crate::tell::console::say;
 use crate::tell::failure::Failure;
 use crate::tell::names::with_path;
@@ -202,32 +203,51 @@ impl Input {
 
     /// Copies the data of a pipe to a temporary file in the current folder, so that all positions can be read. Other
     /// inputs stay as they are.
-    pub fn spooled(mut self) -> Result<Self, Failure> {
+    pub fn spooled(self) -> Result<Self, Failure> {
         if self.positioned || self.is_folder() {
             return Ok(self);
         }
-        let failed = |error: &io::Error| Failure::io("write", "a temporary file in this folder", error);
-        let here = held::way(Path::new(".")).map_err(|error| failed(&error))?;
+        let spool = Self::spool(&self.data, &self.shown())?;
+        self.replaced(spool)
+    }
+
+    /// Does the same for sealed data. Also removes armor.
+    pub fn spooled_sealed(self) -> Result<Self, Failure> {
+        let name = self.shown();
+        let (reader, armored) = unarmored(Vec::new(), &self.data).map_err(|error| Failure::seal(&name, error))?;
+        if self.positioned && !armored {
+            drop(reader);
+            (&self.data).rewind().map_err(|error| Failure::io("read", &name, &error))?;
+            return Ok(self);
+        }
+        let spool = Self::spool(reader, &name)?;
+        self.replaced(spool)
+    }
+
+    fn replaced(self, spool: Draft) -> Result<Self, Failure> {
+        let again = |error: io::Error| unspooled(&error);
+        let about = Some(About::of_file(spool.file()).map_err(again)?);
+        let data = Data::File(spool.file().try_clone().map_err(again)?);
+        Ok(Self { about, data, positioned: true, spool: Some(spool), ..self })
+    }
+
+    fn spool(mut data: impl Read, name: &str) -> Result<Draft, Failure> {
+        let here = held::way(Path::new(".")).map_err(|error| unspooled(&error))?;
         let spool = Draft::create_in(here.folder(), OsStr::new("input"));
-        let spool = spool.map_err(|error| failed(&io::Error::other(error)))?;
-        let mut file = spool.file();
-        let (mut buffer, name) = (vec![0; 1 << 20], self.shown());
+        let spool = spool.map_err(|error| unspooled(&io::Error::other(error)))?;
+        let (mut file, mut buffer) = (spool.file(), vec![0; 1 << 20]);
         loop {
-            let read = match (&self.data).read(&mut buffer) {
+            let read = match data.read(&mut buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                read => read.map_err(|error| Failure::io("read", &name, &error))?,
+                read => read.map_err(|error| Failure::seal(name, Error::Read(error)))?,
             };
             if read == 0 {
                 break;
             }
-            file.write_all(&buffer[..read]).map_err(|error| failed(&error))?;
+            file.write_all(&buffer[..read]).map_err(|error| unspooled(&error))?;
         }
-        let again = |error: io::Error| failed(&error);
-        file.rewind().map_err(again)?;
-        self.about = Some(About::of_file(file).map_err(again)?);
-        (self.data, self.positioned) = (Data::File(file.try_clone().map_err(again)?), true);
-        self.spool = Some(spool);
-        Ok(self)
+        file.rewind().map_err(|error| unspooled(&error))?;
+        Ok(spool)
     }
 
     /// Returns the file, or `None` if the input is an object.
@@ -279,6 +299,10 @@ impl Input {
             None => self.data.object().map(Object::length),
         }
     }
+}
+
+fn unspooled(error: &io::Error) -> Failure {
+    Failure::io("write", "a temporary file in this folder", error)
 }
 
 /// A reader of an input's data.

@@ -49,30 +49,39 @@ impl<'a> Sealed<'a> {
     }
 
     /// Reads the header of a file whose first bytes were read already.
-    pub fn begun(mut start: Vec<u8>, mut file: impl Read + Send + 'a) -> Result<Self, Error> {
-        let mut read_to = |length: usize, start: &mut Vec<u8>| {
-            let missing = length.saturating_sub(start.len());
-            (&mut file).take(missing as u64).read_to_end(start).map_err(Error::Read)
-        };
-        read_to(1, &mut start)?;
-        let beginning = if start.first() == Some(&SIGNATURE) {
-            None
-        } else {
-            read_to(armor::BEGINNING, &mut start)?;
-            armor::find(&start)
-        };
-        let is_age_armor = beginning.is_none() && start.trim_ascii_start().starts_with(age::armor::BEGIN.as_bytes());
-        let mut payload: Box<dyn Read + Send + 'a> = match &beginning {
-            None if is_age_armor => Box::new(age::armor::ArmorReader::new(Cursor::new(start).chain(file))),
-            Some(beginning) => {
-                let armor = Unarmored::new(Cursor::new(start).chain(file), beginning);
-                Box::new(armor.map_err(Error::Read)?)
-            }
-            None => Box::new(Cursor::new(armor::without_front(&start).to_vec()).chain(file)),
-        };
+    pub fn begun(start: Vec<u8>, file: impl Read + Send + 'a) -> Result<Self, Error> {
+        let (mut payload, armored) = unarmored(start, file)?;
         let header = Header::read(&mut payload)?;
-        Ok(Self { stanzas: header.stanzas(), header, armored: beginning.is_some() || is_age_armor, payload })
+        Ok(Self { stanzas: header.stanzas(), header, armored, payload })
     }
+}
+
+/// Returns a reader of the sealed bytes, and whether the file has armor.
+pub fn unarmored<'a>(
+    mut start: Vec<u8>,
+    mut file: impl Read + Send + 'a,
+) -> Result<(Box<dyn Read + Send + 'a>, bool), Error> {
+    let mut read_to = |length: usize, start: &mut Vec<u8>| {
+        let missing = length.saturating_sub(start.len());
+        (&mut file).take(missing as u64).read_to_end(start).map_err(Error::Read)
+    };
+    read_to(1, &mut start)?;
+    let beginning = if start.first() == Some(&SIGNATURE) {
+        None
+    } else {
+        read_to(armor::BEGINNING, &mut start)?;
+        armor::find(&start)
+    };
+    let is_age_armor = beginning.is_none() && start.trim_ascii_start().starts_with(age::armor::BEGIN.as_bytes());
+    let sealed: Box<dyn Read + Send + 'a> = match &beginning {
+        None if is_age_armor => Box::new(age::armor::ArmorReader::new(Cursor::new(start).chain(file))),
+        Some(beginning) => {
+            let armor = Unarmored::new(Cursor::new(start).chain(file), beginning);
+            Box::new(armor.map_err(Error::Read)?)
+        }
+        None => Box::new(Cursor::new(armor::without_front(&start).to_vec()).chain(file)),
+    };
+    Ok((sealed, beginning.is_some() || is_age_armor))
 }
 
 /// Whether a file begins like a sealed file, with or without armor. The position in the file does not change.

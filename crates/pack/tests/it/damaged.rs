@@ -91,7 +91,10 @@ fn every_damaged_byte_of_a_pack_costs_one_entry() {
                 assert!(begin < entry.content, "{path}");
                 continue;
             }
-            assert_eq!(damage, [entry.begin..entry.content + entry.stored], "{path}");
+            assert!(
+                damage.len() == 1 && damage[0] == (entry.begin..entry.content + entry.stored),
+                "{path}: {damage:?}"
+            );
             let is_folder = entry.kind == Kind::Folder;
             let there: Vec<_> = all.into_iter().filter(|it| *it != path || is_folder).collect();
             assert_eq!((names, left_out), (there.iter().map(ToString::to_string).collect(), u64::from(!is_folder)));

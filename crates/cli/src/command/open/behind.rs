@@ -1,21 +1,19 @@
 //! Recovers the data after a damaged place: with `--keep-going`, all undamaged parts of a damaged file are written to
 //! `NAME.incomplete`.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
+use super::range::library;
 use super::{OpenJob, Origin};
+use crate::command::folder::{MOST, others};
 use crate::place::output::Output;
 use crate::place::partial::Attributes;
 use crate::tell::failure::Failure;
 use crate::tell::progress::Progress;
-use crate::tell::shown::{bytes, count, shown};
-use deadpan_pack::LeftOut;
-use deadpan_seal::{Cursor, Error, Opened, RangeReader, ReadAt};
-
-/// The maximum number of gaps or entries that a message lists.
-const MOST: usize = 20;
+use crate::tell::shown::shown;
+use deadpan_seal::{Cursor, Error, Opened, RangeReader, ReadAt, Summary};
 
 /// The length of the longest segment. If a damaged file is not longer than one segment, no part of the file is
 /// undamaged.
@@ -135,6 +133,28 @@ pub fn file(
     failure
 }
 
+/// Writes all data that can be read to a stream, with zeros where data are missing.
+pub fn stream(opened: &Opened, origin: &Origin<'_>, job: &OpenJob<'_>, output: &Output) -> Result<Summary, Failure> {
+    let name = &origin.name;
+    let failed = |error| Failure::seal(name, error);
+    let unwritten = |error: io::Error| Failure::io("write", &output.shown(), &error);
+    let (input, length) = local(origin, job).ok_or_else(|| failed(Error::Truncated))?;
+    let mut reader = opened.seek_in(Cursor::new(input, length)).map_err(failed)?;
+    let (signatures, all, mut writer, mut end) = (reader.signatures().cloned(), reader.length(), output.writer(), 0);
+    let mut put = |at: u64, bytes: &[u8]| {
+        io::copy(&mut io::repeat(0).take(at - end), &mut writer)?;
+        writer.write_all(bytes)?;
+        end = at + bytes.len() as u64;
+        Ok(())
+    };
+    let (gaps, first) = gaps(&mut reader, name, &mut put).map_err(unwritten)?;
+    put(all, &[]).map_err(unwritten)?;
+    match first {
+        None => Ok(Summary { plain: all, sealed: 0, signatures }),
+        Some(error) => Err(Failure { notes: notes_on(&gaps, all, "zeros"), ..failed(library(error)) }),
+    }
+}
+
 /// Writes all data that can be read. Returns notes about the missing data. Returns `None` if no data can be read, or if
 /// the data must not be kept because of the signature.
 fn with_holes(
@@ -152,21 +172,12 @@ fn with_holes(
     file.set_len(all)?;
     let (gaps, _) = gaps(reader, &origin.name, |at, bytes| file.write_all_at(bytes, at))?;
     let missing: u64 = gaps.iter().map(|gap| gap.end - gap.start).sum();
-    Ok((missing < all).then(|| notes_on(&gaps, all)))
+    Ok((missing < all).then(|| notes_on(&gaps, all, "a hole")))
 }
 
-fn notes_on(gaps: &[Range<u64>], all: u64) -> Vec<String> {
-    let note =
-        |gap: &Range<u64>| format!("bytes {} to {} of {all} are missing, and are a hole there", gap.start, gap.end - 1);
+fn notes_on(gaps: &[Range<u64>], all: u64, filled: &str) -> Vec<String> {
+    let note = |gap: &Range<u64>| {
+        format!("bytes {} to {} of {all} are missing, and are {filled} there", gap.start, gap.end - 1)
+    };
     gaps.iter().take(MOST).map(note).chain(others(gaps.len() as u64, "gap", "gaps")).collect()
-}
-
-pub fn left_out(left_out: &LeftOut) -> Vec<String> {
-    let note = |path: &Vec<u8>| format!("damaged, and left out: {}", bytes(path));
-    left_out.paths.iter().take(MOST).map(note).chain(others(left_out.count, "entry", "entries")).collect()
-}
-
-fn others(all: u64, one: &str, many: &str) -> Option<String> {
-    let more = all.saturating_sub(MOST as u64);
-    (more > 0).then(|| format!("and {}", count(more, &format!("more {one}"), &format!("more {many}"))))
 }

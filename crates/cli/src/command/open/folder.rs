@@ -140,7 +140,7 @@ impl<'a> Damaged<SealedData<'a>> {
         let mut excerpt = Excerpt::new(chosen.entries(&mut contents), other).around(gaps);
         let outcome = deadpan_pack::unpack(&mut excerpt, target.unpacker(), &work);
         drop(progress);
-        let left_out = behind::left_out(excerpt.left_out());
+        let left_out = folder::left_out(excerpt.left_out());
         let mut done = target.keep_whole(failure, outcome.map_err(|error| failed(error, origin)));
         done.notes.splice(..0, left_out);
         done
