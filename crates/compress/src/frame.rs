@@ -154,7 +154,7 @@ pub(crate) fn stretch(length: usize, at: usize) -> Stretch {
     let end = length.min(begin + BLOCK);
     let Some(at) = at.checked_sub(Block::HEADER) else {
         let is_last = u32::from(end == length);
-        header[..4].copy_from_slice(&((end - begin) as u32 * 8 | is_last).to_le_bytes());
+        header[..4].copy_from_slice(&((end - begin) as u32 * 8 + is_last).to_le_bytes());
         return Stretch::Header(header, at..Block::HEADER);
     };
     Stretch::Data(begin + at..end)
