@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 
-use crate::frame::{Press, Sampler, longest, stored_length};
+use crate::frame::{Press, ReadFrame, Sampler, longest, stored_length, trial};
 use crate::pool::{Pool, Worker};
 use crate::room::{Filled, Rooms};
 use crate::{FRAME, Level, Table};
@@ -11,19 +11,16 @@ use crate::{FRAME, Level, Table};
 /// The first buffer. Most files are shorter, and do not need the memory of a whole frame.
 pub(crate) const FIRST: usize = 256 << 10;
 
-/// After this number of frames whose samples do not shrink, another whole frame is compressed as a trial.
+/// After this number of frames whose samples do not shrink, there is another trial.
 const TRUSTED: u32 = 64;
 
-/// What is known about frames in a row whose samples do not shrink. The first frame of the row is compressed as a trial,
-/// because a sample cannot show everything. The trial decides about the other frames, so that the stored bytes depend
-/// only on the data and the level.
-enum Row {
-    /// The last sample shrank.
-    None,
-    /// The trial is not over.
-    Trial,
-    /// The trial showed whether the frames shrink. This number of frames will still be treated in the same way.
-    Known { shrinks: bool, left: u32 },
+/// Frames in a row whose samples do not shrink. Samples cannot show everything, so a trial with a longer piece of the
+/// row's first frame decides whether to compress the frames. So the stored bytes depend only on the data and the level.
+#[derive(Default)]
+struct Row {
+    shrinks: bool,
+    /// The number of frames for which the trial still counts.
+    left: u32,
 }
 
 /// Data that are stored as they are, and were not read yet.
@@ -65,7 +62,7 @@ impl Fold {
         Self {
             pool: Pool::new(threads, memory, move || Ok(Pressing(Press::new(level)?))),
             queue: VecDeque::new(),
-            row: Row::None,
+            row: Row::default(),
             sampler: Sampler::default(),
             frames: Rooms::default(),
             data: Rooms::default(),
@@ -83,60 +80,46 @@ impl Fold {
         self.data.take(length, FRAME)
     }
 
+    /// Decides whether to compress the next frame, which has `length` bytes of data.
+    pub(crate) fn is_worth_it(&mut self, length: usize, read: &mut ReadFrame<'_>) -> io::Result<bool> {
+        if !self.sampler.is_dense(length, read)? {
+            self.row = Row::default();
+            return Ok(true);
+        }
+        self.row.left = match self.row.left {
+            0 => {
+                self.row.shrinks = trial(length, read)?;
+                TRUSTED - 1
+            }
+            left => left - 1,
+        };
+        Ok(self.row.shrinks)
+    }
+
     /// Takes the data of the next frame. A frame that is `alone` needs no thread.
     pub(crate) fn add(&mut self, data: Filled, alone: bool) -> io::Result<()> {
-        if !alone {
-            let read = |piece: &mut [u8], at| {
-                piece.copy_from_slice(&data.bytes()[at..at + piece.len()]);
-                Ok(())
-            };
-            let is_dense = self.sampler.is_dense(data.bytes().len(), read)?;
-            if !self.is_worth_it(is_dense)? {
-                let length = data.bytes().len();
-                self.queue.push_back(Next::Here(Frame::Stored(data), length));
-                return Ok(());
-            }
+        let length = data.bytes().len();
+        let mut read = |piece: &mut [u8], at: usize| {
+            piece.copy_from_slice(&data.bytes()[at..at + piece.len()]);
+            Ok(())
+        };
+        if self.is_worth_it(length, &mut read)? {
+            return self.compress(data, alone);
         }
+        self.store(Frame::Stored(data), length);
+        Ok(())
+    }
+
+    /// Compresses the data of the next frame.
+    pub(crate) fn compress(&mut self, data: Filled, alone: bool) -> io::Result<()> {
         let frame = self.frames.take(longest(data.bytes().len()), longest(FRAME));
         self.queue.push_back(Next::Awaited);
         self.pool.add(Unpressed { data, frame }, alone)
     }
 
-    /// Takes the next frame without reading all of its data, if the frame will be stored as it is. Otherwise returns
-    /// false. `read` reads the data of the frame at a position.
-    pub(crate) fn skip(
-        &mut self,
-        there: There,
-        read: impl FnMut(&mut [u8], usize) -> io::Result<()>,
-    ) -> io::Result<bool> {
-        let Row::Known { shrinks: false, left: 1.. } = self.row else { return Ok(false) };
-        if !self.sampler.is_dense(there.length, read)? || self.is_worth_it(true)? {
-            return Ok(false);
-        }
-        let length = there.length;
-        self.queue.push_back(Next::Here(Frame::There(there), length));
-        Ok(true)
-    }
-
-    /// Decides whether to compress a frame, from its sample and from the frames before it.
-    fn is_worth_it(&mut self, is_dense: bool) -> io::Result<bool> {
-        if let (true, Row::Trial) = (is_dense, &self.row) {
-            // Only the trial can be the pool's last job. The row began with it.
-            let mut shrinks = true;
-            for next in self.queue.iter_mut().filter(|next| matches!(next, Next::Awaited)) {
-                let Some(pressed) = self.pool.next().transpose()? else { break };
-                shrinks = matches!(pressed.frame, Frame::Compressed(_));
-                *next = Next::Here(pressed.frame, pressed.length);
-            }
-            self.row = Row::Known { shrinks, left: TRUSTED };
-        }
-        let (row, is_worth_it) = match self.row {
-            _ if !is_dense => (Row::None, true),
-            Row::Known { shrinks, left: left @ 1.. } => (Row::Known { shrinks, left: left - 1 }, shrinks),
-            _ => (Row::Trial, true),
-        };
-        self.row = row;
-        Ok(is_worth_it)
+    /// Stores the next frame, which has `length` bytes of data, as it is.
+    pub(crate) fn store(&mut self, frame: Frame, length: usize) {
+        self.queue.push_back(Next::Here(frame, length));
     }
 
     /// Returns the next frame and its length, or `None` if no data are waiting.

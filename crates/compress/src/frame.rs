@@ -30,6 +30,9 @@ const STORED_HEADER: usize = 9;
 /// The number of pieces of a frame that tell whether compressing the frame is worth a try, and the length of a piece.
 const SAMPLES: (usize, usize) = (8, 8 << 10);
 
+/// The length of a piece in which repetitions are found that are too far apart for the samples.
+const TRIAL: usize = 1 << 20;
+
 /// Returns the length of the longest allowed frame with `length` bytes of data.
 pub(crate) const fn longest(length: usize) -> usize {
     length + length / 256 + 64
@@ -96,7 +99,10 @@ fn shrinks(length: usize, compressed: usize) -> bool {
     compressed < length - length / 64
 }
 
-/// Looks at samples of frames.
+/// Reads the data of a frame at a position until the buffer is full.
+pub(crate) type ReadFrame<'r> = dyn FnMut(&mut [u8], usize) -> io::Result<()> + 'r;
+
+/// Looks at parts of frames.
 #[derive(Default)]
 pub(crate) struct Sampler {
     context: Option<bulk::Compressor<'static>>,
@@ -105,13 +111,8 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Returns whether a sample of `length` bytes of data does not shrink. `read` reads the data at a position. Short
-    /// data are no sample of anything.
-    pub(crate) fn is_dense(
-        &mut self,
-        length: usize,
-        mut read: impl FnMut(&mut [u8], usize) -> io::Result<()>,
-    ) -> io::Result<bool> {
+    /// Returns whether small pieces of `length` bytes of data do not shrink. Short data are not sampled.
+    pub(crate) fn is_dense(&mut self, length: usize, read: &mut ReadFrame<'_>) -> io::Result<bool> {
         let (count, piece) = SAMPLES;
         if length < count * piece {
             return Ok(false);
@@ -130,6 +131,16 @@ impl Sampler {
         let pressed = context.compress_to_buffer(&self.sample[..], &mut self.pressed[..])?;
         Ok(!shrinks(self.sample.len(), pressed))
     }
+}
+
+/// Returns whether one long piece of `length` bytes of data shrinks.
+pub(crate) fn trial(length: usize, read: &mut ReadFrame<'_>) -> io::Result<bool> {
+    let mut piece = Wiped::new(vec![0; length.min(TRIAL)]);
+    read(&mut piece, (length - piece.len()) / 2)?;
+    let mut pressed = Wiped::new(vec![0; longest(piece.len())]);
+    let length = bulk::Compressor::new(i32::from(Level::default().number()))?
+        .compress_to_buffer(&piece[..], &mut pressed[..])?;
+    Ok(shrinks(piece.len(), length))
 }
 
 /// A stretch of a frame that holds data as they are.

@@ -169,7 +169,7 @@ impl Feed {
         if length > 0 { self.fold.add(data, is_first && self.ended) } else { Ok(()) }
     }
 
-    /// Does the same with data at positions. Data that will be stored as they are, are read later.
+    /// Does the same with data at positions. Of data that will be stored as they are, only samples are read now.
     fn read_at(&mut self, places: &mut Places<'_>) -> io::Result<()> {
         let (position, length) = (places.position, places.next());
         let is_first = !self.begun;
@@ -179,13 +179,14 @@ impl Feed {
         if length == 0 {
             return Ok(());
         }
-        let read = |piece: &mut [u8], at| (places.read)(piece, position + at as u64);
-        if !self.fold.skip(There { position, length }, read)? {
-            let mut data = self.fold.room(length);
-            (places.read)(data.bytes_mut(), position)?;
-            self.fold.add(data, is_first && self.ended)?;
+        let mut read = |piece: &mut [u8], at| (places.read)(piece, position + at as u64);
+        if !self.fold.is_worth_it(length, &mut read)? {
+            self.fold.store(Frame::There(There { position, length }), length);
+            return Ok(());
         }
-        Ok(())
+        let mut data = self.fold.room(length);
+        (places.read)(data.bytes_mut(), position)?;
+        self.fold.compress(data, is_first && self.ended)
     }
 }
 
@@ -264,8 +265,8 @@ impl<'i> Pieces<'i> {
         Self { input: PiecesInput::Reader(Box::new(input)), feed: Feed::new(level, threads) }
     }
 
-    /// Compresses `length` bytes that `read` reads at any position. Of data that do not shrink, only samples are read
-    /// before they are needed. If the data change meanwhile, the stored bytes hold what was read.
+    /// Compresses `length` bytes that `read` reads at any position. Data that do not shrink are read when a piece is
+    /// completed. If the data change meanwhile, the stored bytes hold what was read.
     pub fn at(read: &'i ReadAt<'i>, length: u64, level: Level, threads: usize) -> Self {
         let places = Places { read, position: 0, length };
         Self { input: PiecesInput::Places(places), feed: Feed::new(level, threads) }

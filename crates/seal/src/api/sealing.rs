@@ -341,11 +341,12 @@ impl Sealing {
         let input = stream::Gathered::start(source, start.unit())?;
         let draft = Draft::begin(start, !input.ended(), |_| Shelf::held())?;
         let begin = draft.length() as u64;
-        let placing = Placing { output, begin, unit: draft.unit() };
+        let placing = Placing::new(output, begin, draft.unit());
         let put_header = |header: &[u8]| output.write_all_at(header, 0).map_err(Error::Write);
         let (header, passed) = draft.make(put_header, |payload| stream::seal(payload, input, placing, work))?;
         let end = begin + passed.written;
         let trailer = draft.finish(&header, InOrder::at(output, end))?;
+        passed.output.end(end + trailer).map_err(Error::Write)?;
         let summary = Summary { plain: passed.read, sealed: end + trailer, signatures: None };
         Ok((summary, passed.input.into_source()))
     }
