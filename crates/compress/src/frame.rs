@@ -135,12 +135,12 @@ impl Sampler {
 
 /// Returns whether one long piece of `length` bytes of data shrinks.
 pub(crate) fn trial(length: usize, read: &mut ReadFrame<'_>) -> io::Result<bool> {
-    let mut piece = Wiped::new(vec![0; length.min(TRIAL)]);
-    read(&mut piece, (length - piece.len()) / 2)?;
-    let mut pressed = Wiped::new(vec![0; longest(piece.len())]);
-    let length = bulk::Compressor::new(i32::from(Level::default().number()))?
-        .compress_to_buffer(&piece[..], &mut pressed[..])?;
-    Ok(shrinks(piece.len(), length))
+    let all = length.min(TRIAL);
+    let mut piece = Wiped::new(vec![0; all]);
+    read(&mut piece, (length - all) / 2)?;
+    let mut pressed = Wiped::new(vec![0; longest(all)]);
+    let mut context = bulk::Compressor::new(i32::from(Level::default().number()))?;
+    Ok(shrinks(all, context.compress_to_buffer(&piece[..], &mut pressed[..])?))
 }
 
 /// A stretch of a frame that holds data as they are.
