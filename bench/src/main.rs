@@ -24,6 +24,7 @@ const TABLES: &[NamedTable] = &[
     ("memory", memory::offer),
     ("parts", parts::offer),
     ("seal", programs::seal::offer),
+    ("compress", programs::compress::offer),
     ("age", programs::pairs::age),
     ("signing", programs::pairs::signing),
     ("folder", programs::folder::offer),

@@ -3,6 +3,7 @@
 //! A program that is not installed is skipped, and the page reports this. `scripts/bench` installs the other programs
 //! first.
 
+pub mod compress;
 pub mod folder;
 pub mod languages;
 pub mod pairs;

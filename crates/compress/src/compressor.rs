@@ -2,110 +2,36 @@
 
 use std::io::{self, Read, Write};
 
-use crate::fill::fill;
-use crate::fold::{FIRST, Fold};
+use crate::error::step;
+use crate::fold::{FIRST, Fold, Frame};
+use crate::frame::{Stretch, stretch};
+use crate::pieces::{Feed, Input, widened};
 use crate::room::Filled;
-use crate::{FRAME, Level, Table};
-use deadpan_ct::Wiped;
+use crate::{Level, Table};
 
-/// Reads data from `input`, and gives the stored bytes to its own reader. The stored bytes depend only on the data, the
-/// level and the number of threads.
+/// Reads data from `input`, and gives the stored bytes to its own reader. The stored bytes depend only on the data and
+/// the level.
 pub struct Compressor<R> {
     input: R,
-    fold: Fold,
-    begun: bool,
-    ended: bool,
-    finished: bool,
-    failed: bool,
-    ready: Filled,
-    given: usize,
+    feed: Feed,
 }
 
 impl<R: Read> Compressor<R> {
     /// Makes a compressor that uses this number of threads, or all cores if the number is 0.
     pub fn new(input: R, level: Level, threads: usize) -> Self {
-        let fold = Fold::new(level, threads);
-        Self {
-            input,
-            fold,
-            begun: false,
-            ended: false,
-            finished: false,
-            failed: false,
-            ready: Filled::default(),
-            given: 0,
-        }
+        Self { input, feed: Feed::new(level, threads) }
     }
 
     /// Returns the lengths of the frames that the reader has got so far.
     pub fn table(&self) -> &Table {
-        &self.fold.table
+        self.feed.table()
     }
-
-    /// Reads the data of the next frame. The result is shorter than a frame only at the end of the input.
-    fn take(&mut self) -> io::Result<Filled> {
-        let mut buffer = if self.begun { self.fold.room() } else { Wiped::new(vec![0; FIRST]) };
-        let mut length = fill(&mut self.input, &mut buffer)?;
-        if !self.begun && length == FIRST {
-            buffer = widened(&buffer);
-            length += fill(&mut self.input, &mut buffer[FIRST..])?;
-        }
-        self.begun = true;
-        self.ended = length < buffer.len();
-        Ok(Filled { buffer, length })
-    }
-
-    /// Gets the next frame, or the table after the last frame. Returns false after the table. After a failure, data may
-    /// be lost, so all later calls fail, too.
-    fn refill(&mut self) -> io::Result<bool> {
-        if self.failed {
-            return Err(io::Error::other("compressing failed before"));
-        }
-        self.failed = true;
-        let is_more = self.try_refill()?;
-        self.failed = false;
-        Ok(is_more)
-    }
-
-    fn try_refill(&mut self) -> io::Result<bool> {
-        while !self.ended && self.fold.is_hungry() {
-            let is_first = !self.begun;
-            let data = self.take()?;
-            if data.length > 0 {
-                self.fold.add(data, is_first && self.ended)?;
-            }
-        }
-        self.given = 0;
-        let next = self.fold.next()?;
-        self.fold.give_back(std::mem::take(&mut self.ready));
-        match next {
-            Some(frame) => self.ready = frame,
-            None if self.finished => return Ok(false),
-            None => (self.ready, self.finished) = (self.fold.finish(), true),
-        }
-        Ok(true)
-    }
-}
-
-/// Copies the first bytes of a frame into a buffer for a whole frame.
-fn widened(first: &[u8]) -> Wiped<Vec<u8>> {
-    let mut data = Wiped::new(vec![0; FRAME]);
-    data[..first.len()].copy_from_slice(first);
-    data
 }
 
 impl<R: Read> Read for Compressor<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.given == self.ready.length {
-            if buffer.is_empty() || !self.refill()? {
-                return Ok(0);
-            }
-        }
-        let ready = &self.ready.bytes()[self.given..];
-        let length = buffer.len().min(ready.len());
-        buffer[..length].copy_from_slice(&ready[..length]);
-        self.given += length;
-        Ok(length)
+        let (length, rest) = self.feed.take(Input::Reader(&mut self.input), buffer)?;
+        rest.complete(&mut buffer[..length]).map(|()| length)
     }
 }
 
@@ -114,8 +40,10 @@ impl<R: Read> Read for Compressor<R> {
 pub struct CompressWriter<W> {
     output: W,
     fold: Fold,
-    data: Wiped<Vec<u8>>,
+    data: Filled,
     held: usize,
+    /// Whether a frame was added.
+    begun: bool,
     /// Whether a step failed. Data may be lost then.
     failed: bool,
 }
@@ -123,7 +51,8 @@ pub struct CompressWriter<W> {
 impl<W: Write> CompressWriter<W> {
     /// Makes a writer that uses this number of threads, or all cores if the number is 0.
     pub fn new(output: W, level: Level, threads: usize) -> Self {
-        Self { output, fold: Fold::new(level, threads), data: Wiped::default(), held: 0, failed: false }
+        let fold = Fold::new(level, threads);
+        Self { output, fold, data: Filled::default(), held: 0, begun: false, failed: false }
     }
 
     /// Returns the output.
@@ -136,61 +65,72 @@ impl<W: Write> CompressWriter<W> {
     /// # Errors
     /// If writing fails, or if the data are longer than 64 TiB.
     pub fn finish(mut self) -> io::Result<(W, Table)> {
-        if self.failed {
-            return Err(io::Error::other("compressing failed before"));
-        }
-        if self.held > 0 {
-            let data = Filled { buffer: std::mem::take(&mut self.data), length: self.held };
-            let is_alone = self.fold.table.frames() == 0;
-            self.add(data, is_alone)?;
-        }
-        while self.write_next()? {}
-        let table = self.fold.finish();
-        self.output.write_all(table.bytes())?;
+        step(&mut self, |writer| &mut writer.failed, Self::try_finish)?;
         Ok((self.output, self.fold.table))
     }
 
-    fn add(&mut self, data: Filled, alone: bool) -> io::Result<()> {
+    fn try_finish(&mut self) -> io::Result<()> {
+        if self.held > 0 {
+            let mut data = std::mem::take(&mut self.data);
+            data.resize(self.held);
+            self.add(data)?;
+        }
+        while self.write_next()? {}
+        self.output.write_all(&self.fold.table.encode())
+    }
+
+    fn add(&mut self, data: Filled) -> io::Result<()> {
         while !self.fold.is_hungry() {
             self.write_next()?;
         }
-        self.fold.add(data, alone)
+        let is_alone = !self.begun && data.bytes().len() <= FIRST;
+        self.begun = true;
+        self.fold.add(data, is_alone)
     }
 
     fn write_next(&mut self) -> io::Result<bool> {
-        match self.fold.next()? {
-            Some(frame) => {
-                self.output.write_all(frame.bytes())?;
-                self.fold.give_back(frame);
-                Ok(true)
+        let Some((frame, stored)) = self.fold.next()? else { return Ok(false) };
+        match frame {
+            Frame::Compressed(frame) => self.output.write_all(frame.bytes())?,
+            Frame::Stored(data) => {
+                let (data, mut at) = (data.bytes(), 0);
+                while at < stored {
+                    let range = match stretch(data.len(), at) {
+                        Stretch::Header(header, range) => self.output.write_all(&header[range.clone()]).map(|()| range),
+                        Stretch::Data(range) => self.output.write_all(&data[range.clone()]).map(|()| range),
+                    };
+                    at += range?.len();
+                }
             }
-            None => Ok(false),
+            Frame::There(_) => return Err(io::Error::other("data without a place")),
         }
+        Ok(true)
+    }
+
+    /// Takes data until the buffer is full.
+    fn hold(&mut self, data: &[u8]) -> io::Result<usize> {
+        if self.held == self.data.room() {
+            match self.held {
+                FIRST => self.data = widened(&self.fold, &self.data),
+                0 => self.data = self.fold.room(FIRST),
+                length => {
+                    let full = std::mem::take(&mut self.data);
+                    self.held = 0;
+                    self.add(full)?;
+                    self.data = self.fold.room(length);
+                }
+            }
+        }
+        let length = data.len().min(self.data.room() - self.held);
+        self.data.bytes_mut()[self.held..self.held + length].copy_from_slice(&data[..length]);
+        self.held += length;
+        Ok(length)
     }
 }
 
 impl<W: Write> Write for CompressWriter<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        if self.failed {
-            return Err(io::Error::other("compressing failed before"));
-        }
-        if self.held == self.data.len() {
-            match self.held {
-                FIRST => self.data = widened(&self.data),
-                0 => self.data = Wiped::new(vec![0; FIRST]),
-                _ => {
-                    let buffer = std::mem::replace(&mut self.data, self.fold.room());
-                    self.held = 0;
-                    self.failed = true;
-                    self.add(Filled { buffer, length: FRAME }, false)?;
-                    self.failed = false;
-                }
-            }
-        }
-        let length = data.len().min(self.data.len() - self.held);
-        self.data[self.held..self.held + length].copy_from_slice(&data[..length]);
-        self.held += length;
-        Ok(length)
+        step(self, |writer| &mut writer.failed, |writer| writer.hold(data))
     }
 
     /// Flushes the output. Data that still wait for the rest of their frame are not written.

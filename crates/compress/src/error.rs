@@ -1,4 +1,4 @@
-//! Why stored bytes are refused.
+//! Why stored bytes are refused, and what happens after a failure.
 
 use std::io;
 
@@ -40,4 +40,19 @@ impl From<Flaw> for io::Error {
         let kind = if flaw == Flaw::Truncated { io::ErrorKind::UnexpectedEof } else { io::ErrorKind::InvalidData };
         Self::new(kind, flaw)
     }
+}
+
+/// Does a step, unless an earlier step failed: then data may be lost. `failed` returns where a failure is noted.
+pub(crate) fn step<S, T>(
+    state: &mut S,
+    failed: impl Fn(&mut S) -> &mut bool,
+    act: impl FnOnce(&mut S) -> io::Result<T>,
+) -> io::Result<T> {
+    if *failed(state) {
+        return Err(io::Error::other("compressing or expanding failed before"));
+    }
+    *failed(state) = true;
+    let done = act(state)?;
+    *failed(state) = false;
+    Ok(done)
 }

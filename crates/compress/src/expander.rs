@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 
 use crate::Table;
+use crate::error::step;
 use crate::room::Filled;
 use crate::unfold::Unfold;
 use deadpan_ct::Wiped;
@@ -63,9 +64,8 @@ impl<R: Read> Expander<R> {
         }
         match self.unfold.next() {
             Some(data) => {
-                let old = std::mem::replace(&mut self.ready, data?);
+                self.ready = data?;
                 self.given = 0;
-                self.unfold.give_back(old);
             }
             None => return self.unfold.finish().map(|()| false),
         }
@@ -75,7 +75,7 @@ impl<R: Read> Expander<R> {
 
 impl<R: Read> Read for Expander<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.given == self.ready.length {
+        while self.given == self.ready.bytes().len() {
             if buffer.is_empty() || !self.refill()? {
                 return Ok(0);
             }
@@ -114,21 +114,14 @@ impl<W: Write> ExpandWriter<W> {
     }
 
     fn write_next(&mut self) -> io::Result<bool> {
-        if self.failed {
-            return Err(io::Error::other("the writer failed before"));
-        }
-        self.failed = true;
-        let is_more = match self.unfold.next() {
-            Some(data) => {
-                let data = data?;
-                self.output.write_all(data.bytes())?;
-                self.unfold.give_back(data);
-                true
-            }
-            None => false,
-        };
-        self.failed = false;
-        Ok(is_more)
+        step(
+            self,
+            |writer| &mut writer.failed,
+            |writer| {
+                let Some(data) = writer.unfold.next() else { return Ok(false) };
+                writer.output.write_all(data?.bytes()).map(|()| true)
+            },
+        )
     }
 }
 

@@ -4,8 +4,10 @@
 //! a checksum nor a dictionary.
 
 use std::io;
+use std::ops::Range;
 
 use zstd::bulk;
+use zstd::zstd_safe::CParameter;
 
 use crate::table::MOST;
 use crate::{Flaw, Level, Table};
@@ -23,10 +25,13 @@ const BLOCK: usize = 128 << 10;
 const STORED_DESCRIPTOR: u8 = 0xa0;
 
 /// The length of the header of such a frame.
-const STORED_HEADER: u64 = 9;
+const STORED_HEADER: usize = 9;
 
 /// The number of pieces of a frame that tell whether compressing the frame is worth a try, and the length of a piece.
 const SAMPLES: (usize, usize) = (8, 8 << 10);
+
+/// The length of a piece in which repetitions are found that are too far apart for the samples.
+const TRIAL: usize = 1 << 20;
 
 /// Returns the length of the longest allowed frame with `length` bytes of data.
 pub(crate) const fn longest(length: usize) -> usize {
@@ -34,8 +39,8 @@ pub(crate) const fn longest(length: usize) -> usize {
 }
 
 /// Returns the length of a frame with `length` bytes of data as they are. No compressed frame is longer.
-const fn stored_length(length: u64) -> u64 {
-    STORED_HEADER + length.div_ceil(BLOCK as u64) * Block::HEADER as u64 + length
+pub(crate) const fn stored_length(length: usize) -> usize {
+    STORED_HEADER + length.div_ceil(BLOCK) * Block::HEADER + length
 }
 
 /// Returns the most stored bytes that a compressor makes from `length` bytes of data, or `None` if the data are too
@@ -44,8 +49,8 @@ const fn stored_length(length: u64) -> u64 {
 pub fn most_stored(length: u64) -> Option<u64> {
     let (full, rest) = (length / FRAME as u64, length % FRAME as u64);
     let frames = full + u64::from(rest > 0);
-    let last = if rest > 0 { stored_length(rest) } else { 0 };
-    (frames <= MOST as u64).then(|| full * stored_length(FRAME as u64) + last + Table::bytes_for(frames as usize))
+    let last = if rest > 0 { stored_length(rest as usize) as u64 } else { 0 };
+    (frames <= MOST as u64).then(|| full * stored_length(FRAME) as u64 + last + Table::bytes_for(frames as usize))
 }
 
 /// Returns the length of the shortest frame with `length` bytes of data. Its blocks are runs of one byte.
@@ -54,63 +59,116 @@ pub(crate) const fn shortest(length: usize) -> usize {
 }
 
 /// Compresses frames on one thread.
-pub(crate) struct Press {
-    context: bulk::Compressor<'static>,
-    quick: Option<bulk::Compressor<'static>>,
-}
+pub(crate) struct Press(bulk::Compressor<'static>);
 
 impl Press {
     pub(crate) fn new(level: Level) -> io::Result<Self> {
-        Ok(Self { context: bulk::Compressor::new(i32::from(level.number()))?, quick: None })
-    }
-
-    /// Makes a frame of `data` in `frame`, which must have room for the longest frame. Stores data that do not shrink.
-    /// With `doubtful`, stores the data at once if a sample of the data does not shrink. Returns the length of the
-    /// frame, and whether the data shrank.
-    pub(crate) fn press(&mut self, data: &[u8], doubtful: bool, frame: &mut [u8]) -> io::Result<(usize, bool)> {
-        if !(doubtful && self.is_dense(data)?) {
-            // Zstandard writes the length of the data if it knows the length, which it does here.
-            let length = self.context.compress_to_buffer(data, frame)?;
-            if length < data.len() - data.len() / 64 {
-                return Ok((length, true));
-            }
-        }
-        Ok((store(data, frame), false))
-    }
-
-    fn is_dense(&mut self, data: &[u8]) -> io::Result<bool> {
-        let (count, length) = SAMPLES;
-        if data.len() < count * length {
-            return Ok(false);
-        }
-        let mut sample = Wiped::new(Vec::with_capacity(count * length));
-        data.chunks(data.len() / count).take(count).for_each(|piece| sample.extend_from_slice(&piece[..length]));
-        let quick = match &mut self.quick {
-            Some(quick) => quick,
-            none => none.insert(bulk::Compressor::new(1)?),
+        let mut context = bulk::Compressor::new(i32::from(level.number()))?;
+        // At their full size, the tables of these levels take up to 64 MiB, and make the data less than 1 % shorter.
+        let (chain, hash) = match level.number() {
+            ..10 => return Ok(Self(context)),
+            10..13 => (21, 21),
+            13.. => (21, 20),
         };
-        let mut pressed = Wiped::new(vec![0; longest(sample.len())]);
-        Ok(quick.compress_to_buffer(&sample[..], &mut pressed[..])? > sample.len() - sample.len() / 64)
+        context.set_parameter(CParameter::ChainLog(chain))?;
+        context.set_parameter(CParameter::HashLog(hash))?;
+        Ok(Self(context))
+    }
+
+    /// Returns the most memory that [`Press::new`] takes for a level.
+    pub(crate) fn memory(level: Level) -> usize {
+        let mebibytes = match level.number() {
+            ..5 => 3,
+            5..9 => 7,
+            9.. => 14,
+        };
+        mebibytes << 20
+    }
+
+    /// Makes a frame of `data` in `frame`, which must have room for the longest frame. Returns the length of the frame,
+    /// or `None` if the data do not shrink.
+    pub(crate) fn press(&mut self, data: &[u8], frame: &mut [u8]) -> io::Result<Option<usize>> {
+        // Zstandard writes the length of the data if it knows the length, which it does here.
+        let length = self.0.compress_to_buffer(data, frame)?;
+        Ok(shrinks(data.len(), length).then_some(length))
     }
 }
 
-/// Makes a frame with `data` as they are, and returns the length of the frame.
-fn store(data: &[u8], frame: &mut [u8]) -> usize {
-    let mut end = 0;
-    let mut put = |bytes: &[u8]| {
-        frame[end..end + bytes.len()].copy_from_slice(bytes);
-        end += bytes.len();
-    };
-    put(&MAGIC);
-    put(&[STORED_DESCRIPTOR]);
-    put(&(data.len() as u32).to_le_bytes());
-    let mut blocks = data.chunks(BLOCK).peekable();
-    while let Some(block) = blocks.next() {
-        let is_last = u32::from(blocks.peek().is_none());
-        put(&((block.len() as u32) << 3 | is_last).to_le_bytes()[..Block::HEADER]);
-        put(block);
+/// Returns whether compressing made the data so much shorter that it was worth it.
+fn shrinks(length: usize, compressed: usize) -> bool {
+    compressed < length - length / 64
+}
+
+/// Reads the data of a frame at a position until the buffer is full.
+pub(crate) type ReadFrame<'r> = dyn FnMut(&mut [u8], usize) -> io::Result<()> + 'r;
+
+/// Looks at parts of frames.
+#[derive(Default)]
+pub(crate) struct Sampler {
+    context: Option<bulk::Compressor<'static>>,
+    sample: Wiped<Vec<u8>>,
+    pressed: Wiped<Vec<u8>>,
+}
+
+impl Sampler {
+    /// Returns whether small pieces of `length` bytes of data do not shrink. Short data are not sampled.
+    pub(crate) fn is_dense(&mut self, length: usize, read: &mut ReadFrame<'_>) -> io::Result<bool> {
+        let (count, piece) = SAMPLES;
+        if length < count * piece {
+            return Ok(false);
+        }
+        if self.sample.is_empty() {
+            self.sample = Wiped::new(vec![0; count * piece]);
+            self.pressed = Wiped::new(vec![0; longest(count * piece)]);
+        }
+        for (number, bytes) in self.sample.chunks_mut(piece).enumerate() {
+            read(bytes, number * (length / count))?;
+        }
+        let context = match &mut self.context {
+            Some(context) => context,
+            none => none.insert(bulk::Compressor::new(1)?),
+        };
+        let pressed = context.compress_to_buffer(&self.sample[..], &mut self.pressed[..])?;
+        Ok(!shrinks(self.sample.len(), pressed))
     }
-    end
+}
+
+/// Returns whether one long piece of `length` bytes of data shrinks.
+pub(crate) fn trial(length: usize, read: &mut ReadFrame<'_>) -> io::Result<bool> {
+    let all = length.min(TRIAL);
+    let mut piece = Wiped::new(vec![0; all]);
+    read(&mut piece, (length - all) / 2)?;
+    let mut pressed = Wiped::new(vec![0; longest(all)]);
+    let mut context = bulk::Compressor::new(i32::from(Level::default().number()))?;
+    Ok(shrinks(all, context.compress_to_buffer(&piece[..], &mut pressed[..])?))
+}
+
+/// A stretch of a frame that holds data as they are.
+pub(crate) enum Stretch {
+    /// A part of these bytes, which are the header of the frame or of a block.
+    Header([u8; STORED_HEADER], Range<usize>),
+    /// A part of the data.
+    Data(Range<usize>),
+}
+
+/// Returns the stretch that begins at position `at` of a frame with `length` bytes of data as they are.
+pub(crate) fn stretch(length: usize, at: usize) -> Stretch {
+    let mut header = [0; STORED_HEADER];
+    let Some(at) = at.checked_sub(STORED_HEADER) else {
+        header[..4].copy_from_slice(&MAGIC);
+        header[4] = STORED_DESCRIPTOR;
+        header[5..].copy_from_slice(&(length as u32).to_le_bytes());
+        return Stretch::Header(header, at..STORED_HEADER);
+    };
+    let (block, at) = (at / (Block::HEADER + BLOCK), at % (Block::HEADER + BLOCK));
+    let begin = block * BLOCK;
+    let end = length.min(begin + BLOCK);
+    let Some(at) = at.checked_sub(Block::HEADER) else {
+        let is_last = u32::from(end == length);
+        header[..4].copy_from_slice(&((end - begin) as u32 * 8 + is_last).to_le_bytes());
+        return Stretch::Header(header, at..Block::HEADER);
+    };
+    Stretch::Data(begin + at..end)
 }
 
 /// Expands frames on one thread.

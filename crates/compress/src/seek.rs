@@ -2,20 +2,16 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use crate::Flaw;
-use crate::fill::fill;
-use crate::frame::{Expand, FRAME};
-use crate::split::{Next, Split};
-use crate::table::{FOOT, Table};
+use crate::frame::FRAME;
+use crate::pieces::read_full;
+use crate::{Flaw, FrameExpander, Index, Table};
 use deadpan_ct::{Wipe, Wiped};
 
 /// A reader of the data at any position. Expands only the frames that the caller reads.
 pub struct SeekExpander<R> {
     input: R,
-    table: Table,
-    /// Where each frame begins in the stored bytes, and where the last frame ends.
-    begins: Vec<u64>,
-    expand: Expand,
+    index: Index,
+    expander: FrameExpander,
     /// The frame whose data are in `data`.
     here: Option<u64>,
     data: Wiped<Vec<u8>>,
@@ -28,37 +24,18 @@ impl<R: Read + Seek> SeekExpander<R> {
     /// # Errors
     /// A [`Flaw`] if the table is malformed; another error if reading fails.
     pub fn new(mut input: R) -> io::Result<Self> {
-        let end = input.seek(SeekFrom::End(0))?;
-        let mut foot = [0; FOOT];
-        input.seek(SeekFrom::Start(end.checked_sub(FOOT as u64).ok_or(Flaw::Truncated)?))?;
-        input.read_exact(&mut foot)?;
-        let length = Table::bytes_for(Table::frames_in(&foot)?);
-        let begin = end.checked_sub(length).ok_or(Flaw::Table)?;
-        let mut bytes = vec![0; usize::try_from(length).map_err(|_| Flaw::Table)?];
-        input.seek(SeekFrom::Start(begin))?;
-        input.read_exact(&mut bytes)?;
-        let table = Table::decode(&bytes)?;
-        let mut begins = Vec::with_capacity(table.stored_lengths().len() + 1);
-        begins.push(0);
-        let mut sum = 0;
-        begins.extend(table.stored_lengths().iter().map(|&stored| {
-            sum += u64::from(stored);
-            sum
-        }));
-        if sum != begin {
-            return Err(Flaw::Table.into());
-        }
-        Ok(Self { input, table, begins, expand: Expand::new()?, here: None, data: Wiped::default(), position: 0 })
+        let index = Index::read(&mut input)?;
+        Ok(Self { input, index, expander: FrameExpander::new()?, here: None, data: Wiped::default(), position: 0 })
     }
 
     /// Returns the lengths of all frames. They are checked only when a frame is expanded.
     pub fn table(&self) -> &Table {
-        &self.table
+        self.index.table()
     }
 
     /// Returns the length of the data.
     pub fn length(&self) -> u64 {
-        self.table.length()
+        self.table().length()
     }
 
     /// Moves the position to the end of the current frame, and returns the new position.
@@ -73,21 +50,17 @@ impl<R: Read + Seek> SeekExpander<R> {
             return Ok(());
         }
         self.here = None;
-        let (begin, end) = (self.begins[number as usize], self.begins[number as usize + 1]);
-        let mut frame = Wiped::new(vec![0; (end - begin) as usize]);
-        self.input.seek(SeekFrom::Start(begin))?;
-        if fill(&mut self.input, &mut frame)? < frame.len() {
+        let range = self.index.stored(number).ok_or(Flaw::OtherFrames)?;
+        let mut frame = Wiped::new(vec![0; (range.end - range.start) as usize]);
+        self.input.seek(SeekFrom::Start(range.start))?;
+        if read_full(&mut self.input, &mut frame)? < frame.len() {
             return Err(Flaw::Truncated.into());
         }
-        let wanted = (self.length() - number * FRAME as u64).min(FRAME as u64) as usize;
-        match Split::default().next(number, &frame)? {
-            Next::Frame { stored, length } if stored == frame.len() && length == wanted => {}
-            _ => return Err(Flaw::OtherFrames.into()),
+        let length = self.index.length(number);
+        if self.data.len() != length {
+            self.data = Wiped::new(vec![0; length]);
         }
-        if self.data.len() != wanted {
-            self.data = Wiped::new(vec![0; wanted]);
-        }
-        self.expand.expand(number, &frame, &mut self.data).inspect_err(|_| self.data.wipe())?;
+        self.expander.expand(number, &frame, &mut self.data).inspect_err(|_| self.data.wipe())?;
         self.here = Some(number);
         Ok(())
     }

@@ -8,7 +8,6 @@ use crate::pool::{Pool, Worker};
 use crate::room::{Filled, Rooms};
 use crate::split::{Next, Split};
 use crate::table::{HEAD, Table};
-use deadpan_ct::Wiped;
 
 /// Frames whose data are shorter than this are expanded without a thread if they are the first.
 const SHORT: usize = 256 << 10;
@@ -17,7 +16,7 @@ pub(crate) struct Unfold {
     pool: Pool<Expanding>,
     split: Split,
     /// The stored bytes of the next frame that came already, or of the table. Only the first `held` bytes count.
-    stored: Wiped<Vec<u8>>,
+    stored: Filled,
     held: usize,
     frames: Rooms,
     data: Rooms,
@@ -41,9 +40,9 @@ fn again(error: &io::Error) -> io::Error {
 impl Unfold {
     pub(crate) fn new(threads: usize) -> Self {
         Self {
-            pool: Pool::new(threads, || Ok(Expanding(Expand::new()?))),
+            pool: Pool::new(threads, FRAME + longest(FRAME), || Ok(Expanding(Expand::new()?))),
             split: Split::default(),
-            stored: Wiped::default(),
+            stored: Filled::default(),
             held: 0,
             frames: Rooms::default(),
             data: Rooms::default(),
@@ -82,7 +81,7 @@ impl Unfold {
         // A frame that came in one piece is not copied twice.
         let mut taken = 0;
         let (stored, length) = loop {
-            let found = if self.held == 0 { &bytes[taken..] } else { &self.stored[..self.held] };
+            let found = if self.held == 0 { &bytes[taken..] } else { &self.stored.bytes()[..self.held] };
             match self.split.next(number, found)? {
                 Next::Frame { stored, length } => break (stored, length),
                 Next::Table => {
@@ -102,34 +101,34 @@ impl Unfold {
                 }
             }
         };
-        let buffer = if self.held == 0 {
+        let frame = if self.held == 0 {
             taken += stored;
             let mut frame = self.frames.take(stored, longest(FRAME));
-            frame[..stored].copy_from_slice(&bytes[..stored]);
+            frame.bytes_mut().copy_from_slice(&bytes[..stored]);
             frame
         } else {
             self.held = 0;
-            std::mem::take(&mut self.stored)
+            let mut frame = std::mem::take(&mut self.stored);
+            frame.resize(stored);
+            frame
         };
-        let frame = Filled { buffer, length: stored };
         if !self.table.push(stored, length) {
             return Err(Flaw::Short(number.saturating_sub(1)).into());
         }
         let data = self.data.take(length, FRAME);
-        self.pool.add(Stored { number, frame, data, length }, number == 0 && length < SHORT)?;
+        self.pool.add(Stored { number, frame, data }, number == 0 && length < SHORT)?;
         Ok(taken)
     }
 
     /// Adds bytes to the stored bytes, which will be `wanted` bytes or more.
     fn hold(&mut self, bytes: &[u8], wanted: usize) {
-        if self.stored.len() < wanted {
+        if self.stored.bytes().len() < wanted {
             // A frame that does not come at once is mostly a long frame.
             let room = self.frames.take((2 * wanted).min(longest(FRAME)).max(wanted), longest(FRAME));
             let old = std::mem::replace(&mut self.stored, room);
-            self.stored[..self.held].copy_from_slice(&old[..self.held]);
-            self.frames.give_back(old);
+            self.stored.bytes_mut()[..self.held].copy_from_slice(&old.bytes()[..self.held]);
         }
-        self.stored[self.held..self.held + bytes.len()].copy_from_slice(bytes);
+        self.stored.bytes_mut()[self.held..self.held + bytes.len()].copy_from_slice(bytes);
         self.held += bytes.len();
     }
 
@@ -150,20 +149,12 @@ impl Unfold {
         }
         let next = self.pool.next()?;
         self.failure = next.as_ref().err().map(again);
-        Some(next.map(|Expanded { data, frame }| {
-            self.frames.give_back(frame);
-            data
-        }))
-    }
-
-    /// Takes back the buffer of data that [`Unfold::next`] returned.
-    pub(crate) fn give_back(&mut self, data: Filled) {
-        self.data.give_back(data.buffer);
+        Some(next)
     }
 
     /// Ends the work after the last byte, when no frame is waiting. Tells what was wrong with the bytes.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
-        let found = &self.stored[..self.held];
+        let found = &self.stored.bytes()[..self.held];
         if let Some(expected) = &self.expected
             && found != &expected[..found.len()]
         {
@@ -186,24 +177,16 @@ struct Expanding(Expand);
 struct Stored {
     number: u64,
     frame: Filled,
-    /// A buffer for the data.
-    data: Wiped<Vec<u8>>,
-    /// The length of the data, as the frame states it.
-    length: usize,
-}
-
-struct Expanded {
+    /// A buffer for the data, which has the length that the frame states.
     data: Filled,
-    /// The buffer of the frame.
-    frame: Wiped<Vec<u8>>,
 }
 
 impl Worker for Expanding {
     type Job = Stored;
-    type Done = Expanded;
+    type Done = Filled;
 
-    fn work(&mut self, Stored { number, frame, mut data, length }: Stored) -> io::Result<Expanded> {
-        self.0.expand(number, frame.bytes(), &mut data[..length])?;
-        Ok(Expanded { data: Filled { buffer: data, length }, frame: frame.buffer })
+    fn work(&mut self, Stored { number, frame, mut data }: Stored) -> io::Result<Filled> {
+        self.0.expand(number, frame.bytes(), data.bytes_mut())?;
+        Ok(data)
     }
 }

@@ -149,7 +149,7 @@ fn a_table_that_claims_to_be_long_is_refused_first() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Changed bytes never panic, and both readers agree about what they give.
     #[test]

@@ -5,7 +5,7 @@ mod hostile;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
 use deadpan_compress::{
-    CompressWriter, Compressor, ExpandWriter, Expander, FRAME, Flaw, Level, SeekExpander, most_stored,
+    CompressWriter, Compressor, ExpandWriter, Expander, FRAME, Flaw, Level, Pieces, SeekExpander, most_stored,
 };
 
 /// Lengths around the boundaries of blocks, first buffers and frames.
@@ -115,6 +115,95 @@ fn every_level_works_on_one_thread_and_on_several() {
         for threads in [1, 3] {
             assert!(expand(&compress(data, level, threads), 0).unwrap() == data, "{level}");
         }
+    }
+}
+
+/// Takes all stored bytes in pieces. Completes the pieces later, in reverse order.
+fn pieces(mut pieces: Pieces<'_>, piece: usize) -> Vec<u8> {
+    let (mut stored, mut rests) = (Vec::new(), Vec::new());
+    while !pieces.is_over() {
+        let begin = stored.len();
+        stored.resize(begin + piece, 0);
+        let (length, rest) = pieces.take(&mut stored[begin..]).unwrap();
+        assert!(length == piece || pieces.is_over());
+        stored.truncate(begin + length);
+        rests.push((begin, rest));
+    }
+    for (begin, rest) in rests.into_iter().rev() {
+        let end = stored.len().min(begin + piece);
+        rest.complete(&mut stored[begin..end]).unwrap();
+    }
+    stored
+}
+
+#[test]
+fn stored_bytes_depend_only_on_the_data_and_the_level() {
+    // The repeated bytes do not shrink in samples, but frames of them do.
+    let repeated = dense(300_007).repeat(2 * FRAME / 300_007 + 1);
+    let rows = [words(FRAME), dense(3 * FRAME), words(FRAME), repeated[..2 * FRAME].to_vec(), words(10), dense(FRAME)];
+    let data = rows.concat();
+    let stored = compress(&data, 3, 1);
+    assert!(stored.len() < 4 * FRAME + FRAME / 2, "the repeated bytes do not shrink: {}", stored.len());
+    assert!(expand(&stored, 0).unwrap() == data);
+    let read = |buffer: &mut [u8], position: u64| {
+        buffer.copy_from_slice(&data[position as usize..][..buffer.len()]);
+        Ok(())
+    };
+    for threads in [1, 2, 7] {
+        assert!(compress(&data, 3, threads) == stored, "{threads}");
+        let mut writer = CompressWriter::new(Vec::new(), Level::default(), threads);
+        writer.write_all(&data).unwrap();
+        assert!(writer.finish().unwrap().0 == stored, "{threads}");
+        let piece = 400_000 + threads;
+        assert!(pieces(Pieces::of(&data[..], Level::default(), threads), piece) == stored, "{threads}");
+        let at = Pieces::at(&read, data.len() as u64, Level::default(), threads);
+        assert!(pieces(at, piece) == stored, "{threads}");
+    }
+}
+
+/// Of dense data at positions, the compressor reads only samples.
+#[test]
+fn dense_data_are_read_when_they_are_needed() {
+    let data = dense(6 * FRAME);
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    let read = |buffer: &mut [u8], position: u64| {
+        count.fetch_add(buffer.len(), std::sync::atomic::Ordering::Relaxed);
+        buffer.copy_from_slice(&data[position as usize..][..buffer.len()]);
+        Ok(())
+    };
+    let mut pieces = Pieces::at(&read, data.len() as u64, Level::default(), 2);
+    let mut stored = vec![0; most_stored(data.len() as u64).unwrap() as usize + 1];
+    let (length, rest) = pieces.take(&mut stored).unwrap();
+    assert!(length + 1 == stored.len() && pieces.is_over());
+    assert!(count.load(std::sync::atomic::Ordering::Relaxed) < FRAME / 2);
+    rest.complete(&mut stored[..length]).unwrap();
+    assert!(expand(&stored[..length], 0).unwrap() == data);
+}
+
+#[test]
+fn failures_while_reading_are_told_and_lasting() {
+    struct Fails(usize);
+    impl Read for Fails {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let length = buffer.len().min(self.0);
+            self.0 -= length;
+            if length == 0 { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(length) }
+        }
+    }
+    let limit = |limit: usize| {
+        move |_: &mut [u8], position: u64| {
+            if position as usize >= limit { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(()) }
+        }
+    };
+    for length in [0, 5, FRAME, 2 * FRAME + 9] {
+        let mut reader = Compressor::new(Fails(length), Level::default(), 2);
+        assert_eq!(reader.read_to_end(&mut Vec::new()).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert!((0..3).all(|_| reader.read(&mut [0; 64]).is_err()), "a compressor that failed goes on");
+        let read = limit(length);
+        let mut pieces = Pieces::at(&read, 4 * FRAME as u64, Level::default(), 2);
+        let mut buffer = vec![0; 5 * FRAME];
+        assert_eq!(pieces.take(&mut buffer).err().unwrap().kind(), io::ErrorKind::PermissionDenied, "{length}");
+        assert!(pieces.take(&mut buffer).is_err());
     }
 }
 

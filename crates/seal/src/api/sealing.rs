@@ -1,6 +1,7 @@
 //! [`Sealing`] holds the recipients and the options. The methods of [`Sealing`] seal bytes, streams, and inputs with
 //! positioned reads.
 
+mod compressed;
 mod draft;
 pub(crate) mod parts;
 mod sealer;
@@ -27,10 +28,8 @@ use crate::format::positions::InOrder;
 use crate::format::segment::Payload;
 use crate::key::sign::Signer;
 use crate::primitive::entropy::Entropy;
-use crate::{
-    Cursor, Error, Format, IntoRecipients, Metadata, PublicKey, ReadAt, Recipient, Summary, Threshold, Work, WriteAt,
-};
-use deadpan_compress::{Compressor, Level, most_stored};
+use crate::{Error, Format, IntoRecipients, Metadata, PublicKey, ReadAt, Recipient, Summary, Threshold, Work, WriteAt};
+use deadpan_compress::{Compressor, Level, Pieces, most_stored};
 use deadpan_ct::Wiped;
 use draft::{Draft, Start};
 
@@ -229,9 +228,8 @@ impl Sealing {
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
         output.check()?;
-        if self.level.is_some() {
-            let summary = self.seal_stream(Cursor::new(input, length), InOrder::new(output), work)?;
-            return if summary.plain == length { Ok(summary) } else { Err(Error::Shrank) };
+        if let Some(level) = self.level {
+            return self.compress_at(level, input, length, output, work);
         }
         let start = Start::new(self)?;
         let segments = start.segments_for(length)?;
@@ -271,29 +269,15 @@ impl Sealing {
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
         if let Some(level) = self.level {
-            let told = Told { inner: &mut input as &mut (dyn Read + Send), work };
-            let mut stored = Compressor::new(told, level, work.threads);
-            // The callback for the progress counts data, and not compressed data.
-            let inside = Work { progress: None, ..*work };
-            let summary = self.seal_stored(&mut stored, &mut output, &inside).map_err(Error::or_inner)?;
-            return Ok(Summary { plain: stored.table().length(), ..summary });
+            let pieces = Pieces::of(Told { inner: &mut input, work }, level, work.threads);
+            return self.compress_stream(pieces, &mut output, work);
         }
-        self.seal_stored(&mut input, &mut output, work)
-    }
-
-    /// Seals data, or the stored bytes of compressed data. Adds the padding.
-    fn seal_stored(
-        &self,
-        input: &mut (dyn Read + Send),
-        output: &mut (dyn Write + Send),
-        work: &Work<'_>,
-    ) -> Result<Summary, Error> {
         if self.contents.padded {
             let mut counted = Counted { input, read: 0 };
-            let summary = self.seal_dyn(&mut Padded::new(&mut counted), output, work)?;
+            let summary = self.seal_dyn(&mut Padded::new(&mut counted), &mut output, work)?;
             return Ok(Summary { plain: counted.read, ..summary });
         }
-        self.seal_dyn(input, output, work)
+        self.seal_dyn(&mut input, &mut output, work)
     }
 
     /// Does the work of [`Sealing::seal_stream`]. The reader and the writer are trait objects, so the engine is
@@ -345,18 +329,30 @@ impl Sealing {
         work: &Work<'_>,
     ) -> Result<(Summary, S), Error> {
         output.check()?;
+        if let Some(level) = self.level {
+            let mut source = Alone { inner: source, ended: false };
+            let pieces = Pieces::of(Told { inner: &mut source, work }, level, work.threads);
+            let summary = self.compress_to(pieces, output, work)?;
+            return Ok((summary, source.inner));
+        }
         if self.goes_alone() {
             return self.gather(source, InOrder::new(output), work);
         }
+        self.place(source, output, work)
+    }
+
+    /// Seals the data of a source, with positioned writes.
+    fn place<S: Source>(&self, source: S, output: &impl WriteAt, work: &Work<'_>) -> Result<(Summary, S), Error> {
         let start = Start::new(self)?;
         let input = stream::Gathered::start(source, start.unit())?;
         let draft = Draft::begin(start, !input.ended(), |_| Shelf::held())?;
         let begin = draft.length() as u64;
-        let placing = Placing { output, begin, unit: draft.unit() };
+        let placing = Placing::new(output, begin, draft.unit());
         let put_header = |header: &[u8]| output.write_all_at(header, 0).map_err(Error::Write);
         let (header, passed) = draft.make(put_header, |payload| stream::seal(payload, input, placing, work))?;
         let end = begin + passed.written;
         let trailer = draft.finish(&header, InOrder::at(output, end))?;
+        passed.output.end(end + trailer).map_err(Error::Write)?;
         let summary = Summary { plain: passed.read, sealed: end + trailer, signatures: None };
         Ok((summary, passed.input.into_source()))
     }

@@ -2,20 +2,7 @@
 
 use std::io::{self, Read};
 
-/// Reads until `buffer` is full or the input ends, with as many reads as necessary. Returns the number of bytes that
-/// were read.
-pub(crate) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut length = 0;
-    while length < buffer.len() {
-        match input.read(&mut buffer[length..]) {
-            Ok(0) => break,
-            Ok(read) => length += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(length)
-}
+pub(crate) use deadpan_compress::read_full;
 
 pub(crate) struct Counted<R> {
     pub(crate) input: R,

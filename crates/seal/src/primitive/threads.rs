@@ -10,7 +10,12 @@ pub(crate) const MEMORY: usize = (10 << 20) + (64 << 10);
 /// Returns the number of workers to start for a job with `units` units of work. Each worker takes `memory` bytes of
 /// memory.
 pub(crate) fn workers(work: &Work<'_>, memory: usize, units: u64) -> usize {
-    let most = (MEMORY / memory.max(1)).min(usize::try_from(units).unwrap_or(usize::MAX));
+    workers_within(MEMORY, work, memory, units)
+}
+
+/// The same with another maximum amount of memory for all workers together.
+pub(crate) fn workers_within(most: usize, work: &Work<'_>, memory: usize, units: u64) -> usize {
+    let most = (most / memory.max(1)).min(usize::try_from(units).unwrap_or(usize::MAX));
     // On Linux, the standard library computes the number of cores from several files. Reading these files takes half as
     // long as sealing a short message.
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);

@@ -104,8 +104,24 @@ impl<W: Write + Send> Drain for Writing<W> {
 pub(crate) struct Placing<'o, W> {
     pub(crate) output: &'o W,
     /// The position of the first unit.
-    pub(crate) begin: u64,
-    pub(crate) unit: u64,
+    begin: u64,
+    unit: u64,
+    /// The end of the space that the output was asked to reserve.
+    reserved: u64,
+}
+
+/// The least number of bytes for which space is reserved in advance.
+const AHEAD: u64 = 32 << 20;
+
+impl<'o, W: WriteAt> Placing<'o, W> {
+    pub(crate) fn new(output: &'o W, begin: u64, unit: u64) -> Self {
+        Self { output, begin, unit, reserved: begin + unit }
+    }
+
+    /// Gives back the space that was reserved after the last byte of the output, which ends at `end`.
+    pub(crate) fn end(&self, end: u64) -> io::Result<()> {
+        if self.reserved > end { self.output.cut(end) } else { Ok(()) }
+    }
 }
 
 impl<'o, W: WriteAt> Drain for Placing<'o, W> {
@@ -113,7 +129,14 @@ impl<'o, W: WriteAt> Drain for Placing<'o, W> {
     const ORDERED: bool = false;
 
     fn put(&mut self, number: u64, _bytes: &[u8]) -> io::Result<Self::Rest> {
-        Ok((self.output, self.begin + number * self.unit))
+        let begin = self.begin + number * self.unit;
+        if begin + self.unit > self.reserved {
+            // The length of the output is not known, so space is reserved in steps, which grow with the output. Without
+            // space, writing will tell.
+            self.reserved = begin + (begin / 8).max(AHEAD);
+            let _ = self.output.reserve(self.reserved);
+        }
+        Ok((self.output, begin))
     }
 
     fn complete((output, position): Self::Rest, bytes: &[u8]) -> io::Result<()> {

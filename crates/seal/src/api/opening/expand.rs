@@ -4,14 +4,16 @@ use std::io::{Read, Seek, SeekFrom, Write};
 
 use super::Opened;
 use super::opened::Located;
-use crate::api::engine::stream;
+use super::range::StoredRange;
 use crate::api::engine::told::Told;
 use crate::api::engine::units::Writing;
+use crate::api::engine::{file, stream};
 use crate::format::deadpan::padding::{Stripped, Stripper};
 use crate::format::fill::read_full;
 use crate::format::positions::InOrder;
+use crate::format::segment::{Payload, SeekReader};
 use crate::{Cursor, Error, ReadAt, Summary, Work, WriteAt};
-use deadpan_compress::{ExpandWriter, Expander, Flaw, SeekExpander};
+use deadpan_compress::{ExpandWriter, Expander, Flaw, Index, SeekExpander};
 use deadpan_ct::Wipe;
 
 /// How many bytes of data are expanded between two calls of the callbacks.
@@ -33,8 +35,8 @@ impl Opened {
         Ok((Summary { plain: table.length(), ..summary }, output.inner))
     }
 
-    /// Opens a whole sealed file, and writes the expanded data in order. Compares the segments of a signed file with
-    /// the signed hashes before the data of the segments are expanded.
+    /// Opens a whole sealed file, and writes the expanded data. Compares the segments of a signed file with the signed
+    /// hashes before the data of the segments are expanded.
     pub(super) fn expand_at(
         &self,
         located: Located,
@@ -42,26 +44,44 @@ impl Opened {
         output: &impl WriteAt,
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
-        let (begin, padded) = (self.begin(), self.hides_length());
-        let inside = Work { progress: None, ..*work };
+        let begin = self.begin();
         let opened = located.open(input, |payload, segments| {
-            let mut stored = Cursor::new(input, begin + segments.sealed());
-            stored.seek(SeekFrom::Start(begin)).map_err(Error::Read)?;
-            let stored = stream::Stream::start(stored, stream::sealed_unit(payload))?;
-            let output = ExpandWriter::new(Told { inner: InOrder::new(output), work }, work.threads);
-            let output = if padded {
-                let stripped = Stripped { output, stripper: Stripper::default() };
-                let Writing(Stripped { output, stripper }) =
-                    stream::open(payload, stored, Writing(stripped), &inside)?.output;
-                stripper.finish()?;
-                output
-            } else {
-                stream::open(payload, stored, Writing(output), &inside)?.output.0
-            };
-            Ok(output.finish().map_err(Error::Write)?.1.length())
+            let sealed = Cursor::new(input, begin + segments.sealed());
+            let index = SeekReader::over(payload.cipher(), sealed.clone(), begin, begin + segments.sealed())
+                .and_then(|reader| StoredRange::new(reader, self.hides_length()))
+                .and_then(|stored| Index::read(stored).map_err(Error::Read));
+            match index {
+                Ok(index) => file::expand(payload, input, begin, segments, &index, output, work),
+                // The first flaw may be before the seek table.
+                Err(_) => self.expand_in_order(payload, sealed, output, work),
+            }
         });
         let (plain, signatures) = opened.map_err(Error::or_inner)?;
         Ok(Summary { plain, sealed: 0, signatures })
+    }
+
+    /// Opens the segments in order, and writes the expanded data in order.
+    fn expand_in_order(
+        &self,
+        payload: &impl Payload,
+        mut sealed: impl Read + Seek + Send,
+        output: &impl WriteAt,
+        work: &Work<'_>,
+    ) -> Result<u64, Error> {
+        let inside = Work { progress: None, ..*work };
+        sealed.seek(SeekFrom::Start(self.begin())).map_err(Error::Read)?;
+        let stored = stream::Stream::start(sealed, stream::sealed_unit(payload))?;
+        let output = ExpandWriter::new(Told { inner: InOrder::new(output), work }, work.threads);
+        let output = if self.hides_length() {
+            let stripped = Stripped { output, stripper: Stripper::default() };
+            let Writing(Stripped { output, stripper }) =
+                stream::open(payload, stored, Writing(stripped), &inside)?.output;
+            stripper.finish()?;
+            output
+        } else {
+            stream::open(payload, stored, Writing(output), &inside)?.output.0
+        };
+        Ok(output.finish().map_err(Error::Write)?.1.length())
     }
 
     /// Expands stored bytes in memory into a new vector. The memory is used only as the data are expanded, because a

@@ -23,17 +23,26 @@ pub struct RangeReader<R> {
 }
 
 enum Inner<R> {
-    Plain(Box<StoredRange<R>>),
-    Compressed(Box<SeekExpander<StoredRange<R>>>),
+    Plain(Box<RangeStored<R>>),
+    Compressed(Box<SeekExpander<RangeStored<R>>>),
 }
 
-/// Reads data at any position, or the stored bytes of compressed data.
-struct StoredRange<R> {
-    reader: RangeSegments<R>,
+type RangeStored<R> = StoredRange<WatchedCipher<OwnedCipher, Option<SeekChecker<R>>>, Shared<R>>;
+
+/// Reads data at any position, or the stored bytes of compressed data, without the padding.
+pub(super) struct StoredRange<C, R> {
+    reader: SeekReader<C, R>,
     length: u64,
 }
 
-type RangeSegments<R> = SeekReader<WatchedCipher<OwnedCipher, Option<SeekChecker<R>>>, Shared<R>>;
+impl<C: SegmentCipher, R: Read + Seek> StoredRange<C, R> {
+    /// Reads from the segments. If the data are padded, finds the end of the data.
+    pub(super) fn new(mut reader: SeekReader<C, R>, padded: bool) -> Result<Self, Error> {
+        let length = if padded { end_of_padded(&mut reader)? } else { reader.length() };
+        reader.rewind().map_err(Error::Read)?;
+        Ok(Self { reader, length })
+    }
+}
 
 impl<R> fmt::Debug for RangeReader<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -49,10 +58,8 @@ impl<R: Read + Seek> RangeReader<R> {
         let signatures = signed.as_ref().map(|(verified, _)| verified.signatures.clone());
         let watch = signed.map(|(verified, begin)| SeekChecker { verified, input: input.clone(), begin });
         let cipher = WatchedCipher { cipher: payload.into_cipher(), watch };
-        let mut reader = SeekReader::over(cipher, input, begin, begin + segments.sealed())?;
-        let length = if opened.hides_length() { end_of_padded(&mut reader)? } else { reader.length() };
-        reader.rewind().map_err(Error::Read)?;
-        let stored = StoredRange { reader, length };
+        let reader = SeekReader::over(cipher, input, begin, begin + segments.sealed())?;
+        let stored = StoredRange::new(reader, opened.hides_length())?;
         let inner = if opened.expands() {
             Inner::Compressed(Box::new(SeekExpander::new(stored).map_err(|error| Error::Read(error).or_inner())?))
         } else {
@@ -108,7 +115,7 @@ impl<R: Read + Seek> RangeReader<R> {
 
 /// Finds the end of padded data. The search for the padding begins at the end of the file, because there is less
 /// padding than data.
-fn end_of_padded<R: Read + Seek>(reader: &mut RangeSegments<R>) -> Result<u64, Error> {
+fn end_of_padded<C: SegmentCipher, R: Read + Seek>(reader: &mut SeekReader<C, R>) -> Result<u64, Error> {
     let mut end = End::default();
     let mut begin = reader.length();
     while begin > 0 && end.is_open() {
@@ -137,7 +144,7 @@ impl<R: Read + Seek> Seek for RangeReader<R> {
     }
 }
 
-impl<R: Read + Seek> Read for StoredRange<R> {
+impl<C: SegmentCipher, R: Read + Seek> Read for StoredRange<C, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.length.saturating_sub(self.reader.stream_position()?);
         let wanted = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
@@ -145,7 +152,7 @@ impl<R: Read + Seek> Read for StoredRange<R> {
     }
 }
 
-impl<R: Read + Seek> Seek for StoredRange<R> {
+impl<C: SegmentCipher, R: Read + Seek> Seek for StoredRange<C, R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let to = match to {
             SeekFrom::End(by) => {

@@ -54,9 +54,21 @@ impl<R: Read> Read for Padded<R> {
     }
 }
 
+impl Padded<io::Empty> {
+    /// Returns a reader of the padding that follows `data` bytes of data.
+    pub(crate) fn after(data: u64) -> Self {
+        Self { input: io::empty(), length: data, left: None }
+    }
+
+    /// Returns whether all of the padding was read.
+    pub(crate) fn is_over(&self) -> bool {
+        self.left == Some(0)
+    }
+}
+
 /// Writes the padding that follows `data` bytes of data.
 pub(crate) fn write_padding(data: u64, output: &mut impl Write) -> io::Result<()> {
-    io::copy(&mut Padded { input: io::empty(), length: data, left: None }, output).map(drop)
+    io::copy(&mut Padded::after(data), output).map(drop)
 }
 
 pub(crate) fn padded(data: &[u8]) -> Result<Wiped<Vec<u8>>, Error> {

@@ -2,11 +2,10 @@
 
 use std::sync::Mutex;
 
-use super::Shift;
 use super::pages::{Pages, room};
+use super::{Sealed, Shift};
 use crate::api::engine::buffer::Buffer;
 use crate::format::deadpan::padding;
-use crate::format::positions::read_full_at;
 use crate::format::segment::{Payload, SegmentCipher, Segments, Shape};
 use crate::primitive::threads::on_threads;
 use crate::{Error, ReadAt, Work, WriteAt};
@@ -31,18 +30,14 @@ pub(crate) fn open(
     let (shift, workers) = Shift::new(segments, work, data + overhead + room);
     let room = shift.used(room, data);
     let end = Mutex::new(padding::End::default());
+    let place = Sealed { input, begin, segments, overhead };
     on_threads(workers, &|| {
         let mut cipher = payload.cipher();
         let mut sealed = Buffer::new(data + overhead);
         let mut pages = Pages::new(room);
         shift.run(|segment, edge| {
             let length = segments.data_in(segment);
-            let (from, sealed) = (begin + segments.sealed_at(segment), &mut sealed[..length + overhead]);
-            let sealed = match input.bytes_at(from, sealed.len()) {
-                Some(there) => there,
-                None if read_full_at(input, sealed, from).map_err(Error::Read)? == sealed.len() => sealed,
-                None => return Err(Error::Truncated),
-            };
+            let sealed = place.read(segment, &mut sealed)?;
             let position = segments.data_at(segment);
             if edge.first {
                 pages.begin(position);

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use super::*;
 use crate::key::sign::{Scheme, SigningKey};
 use crate::{Cursor, Format, Kem, PrivateKey, ReadAt};
+use deadpan_compress::Level;
 
 /// A sealed file. The bytes after `begin` differ between the first and the second read.
 struct Changing {
@@ -89,4 +90,41 @@ fn a_buffer_gets_all_data_or_nothing() {
             assert!(open(&sealed[..sealed.len() - 1], length).0.is_err(), "{length}");
         }
     }
+}
+
+/// An input that became shorter than it was when its length was read.
+#[test]
+fn a_shorter_input_is_refused_compressed_or_not() {
+    struct Shorter<'a>(&'a [u8]);
+    impl ReadAt for Shorter<'_> {
+        fn read_at(&self, buffer: &mut [u8], position: u64) -> std::io::Result<usize> {
+            self.0.read_at(buffer, position)
+        }
+    }
+    let frame = deadpan_compress::FRAME;
+    for (data, level) in [(sample(3 * frame), 1), (sample(600).repeat(20_000), 1), (sample(2000), 3)] {
+        let sealing = sealing(false).compress(Level::new(level).expect("a level"));
+        for missing in [1, data.len() / 3, data.len()] {
+            let output = tempfile::tempfile().expect("a temporary file");
+            let input = Shorter(&data[..data.len() - missing]);
+            let sealed = sealing.seal_at(&input, data.len() as u64, &output, &work(2));
+            assert!(matches!(sealed, Err(Error::Shrank)), "{missing} of {}: {sealed:?}", data.len());
+        }
+    }
+}
+
+/// The data of frames that do not shrink are read when they are sealed. If they have changed by then, the sealed file
+/// still opens.
+#[test]
+fn dense_data_that_change_meanwhile_are_sealed_as_they_were_read() {
+    let data = sample(4 * deadpan_compress::FRAME);
+    let input = Changing { sealed: data.clone(), begin: 0, read: Mutex::default() };
+    let output = tempfile::tempfile().expect("a temporary file");
+    let sealing = sealing(false).compress(Level::default());
+    sealing.seal_at(&input, data.len() as u64, &output, &work(2)).expect("sealed");
+    let sealed = contents(output);
+    let (opened, payload) = opened(&sealed).expect("the passphrase");
+    let found = opened.open(payload).expect("opened");
+    let changed = found.iter().zip(&data).filter(|(found, was)| found != was).count();
+    assert!(found.len() == data.len() && (1..2_000_000).contains(&changed), "{changed} bytes");
 }

@@ -4,6 +4,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
+use deadpan_compress::Level;
 
 /// The buffers of the whole process are counted together, so this test starts itself again in a process without other
 /// tests.
@@ -43,24 +44,35 @@ fn memory_does_not_grow_with_the_data() {
 #[test]
 fn progress_adds_up_and_a_stop_stops() {
     let data = sample(20 * FULL + 5);
-    for threads in [1, 3] {
+    for (threads, sealing) in [1, 3].into_iter().flat_map(|threads| {
+        [sealing(false), sealing(false).compress(Level::default()), sealing(true).compress(Level::default())]
+            .map(|sealing| (threads, sealing))
+    }) {
         let seen = AtomicU64::new(0);
         let count = |bytes| {
             seen.fetch_add(bytes, Ordering::Relaxed);
         };
         let watched = Work { threads, progress: Some(&count), stop: None };
         let output = tempfile::tempfile().expect("a temporary file");
-        sealing(false).seal_file(&file_with(&data), &output, &watched).expect("sealed");
+        sealing.seal_file(&file_with(&data), &output, &watched).expect("sealed");
         assert_eq!(seen.swap(0, Ordering::Relaxed), data.len() as u64);
-        sealing(false).seal_stream(&data[..], std::io::sink(), &watched).expect("sealed");
+        sealing.seal_stream(&data[..], std::io::sink(), &watched).expect("sealed");
+        assert_eq!(seen.swap(0, Ordering::Relaxed), data.len() as u64);
+        let sealed = contents(output);
+        let (opened, _) = opened(&sealed).expect("the passphrase");
+        let output = tempfile::tempfile().expect("a temporary file");
+        opened.open_file(&file_with(&sealed), &output, &watched).expect("opened");
         assert_eq!(seen.swap(0, Ordering::Relaxed), data.len() as u64);
 
         let stop = || seen.load(Ordering::Relaxed) > 3 * FULL as u64;
         let stopped = Work { stop: Some(&stop), ..watched };
         let output = tempfile::tempfile().expect("a temporary file");
-        assert!(matches!(sealing(false).seal_file(&file_with(&data), &output, &stopped), Err(Error::Stopped)));
+        assert!(matches!(sealing.seal_file(&file_with(&data), &output, &stopped), Err(Error::Stopped)));
         assert!(seen.swap(0, Ordering::Relaxed) < data.len() as u64);
-        assert!(matches!(sealing(false).seal_stream(&data[..], std::io::sink(), &stopped), Err(Error::Stopped)));
+        assert!(matches!(sealing.seal_stream(&data[..], std::io::sink(), &stopped), Err(Error::Stopped)));
         assert!(seen.swap(0, Ordering::Relaxed) < data.len() as u64);
+        seen.store(4 * FULL as u64, Ordering::Relaxed);
+        let output = tempfile::tempfile().expect("a temporary file");
+        assert!(matches!(opened.open_file(&file_with(&sealed), &output, &stopped), Err(Error::Stopped)));
     }
 }
