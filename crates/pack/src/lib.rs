@@ -8,7 +8,6 @@ mod entry;
 mod error;
 mod excerpt;
 mod frame;
-mod glob;
 mod implied;
 mod index;
 mod names;
@@ -27,7 +26,8 @@ mod work;
 
 pub use block::BLOCK;
 pub use contents::{Contents, Entries};
-pub use deadpan_disk::{FileId, Folder};
+pub use deadpan_disk::{FileId, Folder, Listing, Start};
+pub use deadpan_sieve::{Pattern, Patterns, Rules};
 pub use engine::pack;
 pub use entry::{Entry, Kind, Time};
 pub use error::{Action, Change, Error, Fault, Flaw, Refusal, Special};

@@ -121,7 +121,8 @@ mod tests {
             members.iter().for_each(|byte| assert!(class.has(*byte), "{shown} {byte}"));
             others.iter().for_each(|byte| assert!(!class.has(*byte), "{shown} {byte}"));
         }
-        for wrong in [&b""[..], b"!", b"]", b"!]", b"a", b"a-", b"\\", b"a\\", b"[:word:]]", b"[:digit:]", b"[:alpha:"] {
+        for wrong in [&b""[..], b"!", b"]", b"!]", b"a", b"a-", b"\\", b"a\\", b"[:word:]]", b"[:digit:]", b"[:alpha:"]
+        {
             assert_eq!(class(wrong), None, "{}", wrong.escape_ascii());
         }
     }

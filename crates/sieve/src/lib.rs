@@ -4,7 +4,11 @@
 mod class;
 mod pattern;
 mod patterns;
+mod rules;
+mod sieve;
 mod wild;
 
 pub use pattern::Pattern;
 pub use patterns::Patterns;
+pub use rules::{Heed, Remark, Rules};
+pub use sieve::Sieve;

@@ -105,13 +105,13 @@ impl Pattern {
 
     /// Like [`matches`](Self::matches), with the last name of the path.
     pub(crate) fn has(&self, path: &[u8], name: &[u8], is_folder: bool) -> bool {
-        if self.only_folders && !is_folder {
+        if path.is_empty() || self.only_folders && !is_folder {
             return false;
         }
         let text = if self.is_path { path } else { name };
         let Some(rest) = text.strip_prefix(&*self.begin) else { return false };
         match &self.rest {
-            Rest::Nothing => rest.is_empty() && !text.is_empty(),
+            Rest::Nothing => rest.is_empty(),
             Rest::Ending(ending) => rest.ends_with(ending),
             Rest::Wild(wild) => wild.matches(rest),
             Rest::Wrong => false,
@@ -157,6 +157,7 @@ mod tests {
             ("x/*.o", &["x/a.o"], &["x/y/a.o"]),
             ("**/a", &["a", "x/a", "x/y/a"], &["ba"]),
             ("a/**", &["a/b", "a/b/c"], &["a", "x/a/b"]),
+            ("/**", &["a", "a/b"], &[""]),
             ("a/**/b", &["a/b", "a/x/b", "a/x/y/b"], &["ab", "a/xb"]),
             ("a?c", &["abc", "x/a.c"], &["a/c", "ac", "a\u{e4}c"]),
             ("[a-c]x", &["ax", "bx"], &["dx"]),

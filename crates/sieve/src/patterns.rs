@@ -71,11 +71,16 @@ impl Patterns {
     }
 
     /// Whether the patterns select a path: the path itself is looked at first, and then the folders above it, up to the
-    /// first one that a pattern matches. So a `!` takes back a file in a folder that is selected.
+    /// first one that a pattern matches. So a `!` takes back a file in a folder that is selected. If the first pattern
+    /// begins with `!`, everything else is selected.
     #[must_use]
     pub fn selects(&self, path: &[u8], is_folder: bool) -> bool {
         let above = slashes(path).rev().map(|end| self.verdict(&path[..end], true));
-        std::iter::once(self.verdict(path, is_folder)).chain(above).flatten().next().unwrap_or(false)
+        std::iter::once(self.verdict(path, is_folder))
+            .chain(above)
+            .flatten()
+            .next()
+            .unwrap_or(self.list.first().is_some_and(Pattern::takes_back))
     }
 
     /// Returns the patterns that have matched nothing so far.
@@ -121,12 +126,15 @@ mod tests {
         ] {
             assert_eq!(list.selects(path.as_bytes(), false), is_selected, "{path}");
         }
+        let list = patterns(&["!*.raw"]);
+        assert!(list.selects(b"a.jpg", false) && !list.selects(b"a.raw", false));
     }
 
     #[test]
     fn patterns_without_a_match_are_remembered() {
         let list = patterns(&["*.o", "a.o", "none", "!b.o"]);
-        let idle = || list.idle().map(|pattern| String::from_utf8_lossy(pattern.text()).into_owned()).collect::<Vec<_>>();
+        let idle =
+            || list.idle().map(|pattern| String::from_utf8_lossy(pattern.text()).into_owned()).collect::<Vec<_>>();
         assert!(list.excludes(b"a.o", false));
         assert_eq!(idle(), ["none", "!b.o"], "a pattern before the one that decides has matched, too");
         assert!(!list.excludes(b"b.o", false));

@@ -32,8 +32,37 @@ impl Random {
 
     fn pattern(&mut self) -> String {
         let pieces = [
-            "a", "b", "c", "ab", ".o", "*", "*", "**", "?", "/", "/", "/**/", "**/", "/**", "[a-c]", "[!a]", "[^b]",
-            "[]-]", "[[:alpha:]]", "[[:punct:]b]", "[", "\\", "\\*", " ", "-", "ä", "!", "#", "{a,b}", "\\/", "[/]",
+            "a",
+            "b",
+            "c",
+            "ab",
+            ".o",
+            "*",
+            "*",
+            "**",
+            "?",
+            "/",
+            "/",
+            "/**/",
+            "**/",
+            "/**",
+            "[a-c]",
+            "[!a]",
+            "[^b]",
+            "[]-]",
+            "[[:alpha:]]",
+            "[[:punct:]b]",
+            "[",
+            "\\",
+            "\\*",
+            " ",
+            "-",
+            "ä",
+            "!",
+            "#",
+            "{a,b}",
+            "\\/",
+            "[/]",
         ];
         let sign = ["", "", "", "!", "/"][self.below(5)];
         let end = ["", "", "", "/", " "][self.below(5)];
@@ -57,7 +86,7 @@ fn git(folder: &Path, args: &[&str]) -> Command {
 #[test]
 fn verdicts_are_those_of_git() {
     if Command::new("git").arg("--version").output().is_err() {
-        println!("skipped: there is no git");
+        let _ = writeln!(std::io::stderr(), "skipped: there is no git");
         return;
     }
     let mut random = Random(7);

@@ -343,7 +343,8 @@ fn part(
         // A single file is written as a plain file, and all other selections are written as an archive. For a plain
         // file and for an archive, the contents are compared with the hashes in their headers.
         Some(pick) => {
-            let path = [contents.root_name(), b"/", &pick.entry.path].concat();
+            // A slash at the beginning keeps a `!` in the name from being a sign.
+            let path = [b"/", contents.root_name(), b"/", &pick.entry.path].concat();
             let mut unpacker = Unpacker::single(Selection::new([path]).filter(), writer);
             args.unpack.limit(&mut unpacker);
             let excerpt = Excerpt::new(chosen.entries(&mut contents), other);
