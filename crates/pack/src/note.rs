@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::shown::shown;
+use deadpan_sieve::Heed;
 
 /// A fact about an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,9 +59,9 @@ impl fmt::Display for Note {
         match &self.what {
             What::Special => write!(f, "left out {path}: it is a device, a FIFO or a socket"),
             What::Output => write!(f, "left out {path}: the result goes there"),
-            What::System => write!(f, "left out {path}: the system makes its contents; name it as an input to pack it"),
-            What::Mounted => write!(f, "left out what is in {path}: it is on another file system"),
-            What::UnusedPatterns => write!(f, "did not use the patterns in {path}: it is not a regular file"),
+            What::System => f.write_str(&Heed::System.text(&path)),
+            What::Mounted => f.write_str(&Heed::Mounted.text(&path)),
+            What::UnusedPatterns => f.write_str(&Heed::NoFile.text(&path)),
             What::UnreadPatterns(why) => write!(f, "did not use the patterns in {path}: {why}"),
             What::Gone => write!(f, "left out {path}: it was removed while the folder was packed"),
             What::Changed => write!(f, "{path} was changed while it was read"),

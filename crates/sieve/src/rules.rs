@@ -45,3 +45,16 @@ pub enum Heed {
     /// system is left out.
     Mounted,
 }
+
+impl Heed {
+    /// Returns the remark as text. `path` is the path of its entry, escaped for people.
+    #[must_use]
+    pub fn text(&self, path: &str) -> String {
+        match self {
+            Self::Unread(error) => format!("did not use the patterns in {path}: {error}"),
+            Self::NoFile => format!("did not use the patterns in {path}: it is not a regular file"),
+            Self::System => format!("left out {path}: the system makes its contents; name it as an input to take it"),
+            Self::Mounted => format!("left out what is in {path}: it is on another file system"),
+        }
+    }
+}
