@@ -16,7 +16,9 @@ use crate::place::report::{Done, Report};
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::Progress;
 use crate::tell::shown::shown;
-use deadpan_pack::{BLOCK, Contents, Error, Excerpt, Selection, Work, index_is_stale, is_archive, unpack};
+use deadpan_pack::{
+    BLOCK, Chosen, Contents, Error, Excerpt, Refusal, Selection, Work, index_is_stale, is_archive, unpack,
+};
 
 /// Unpacks packs and tar archives: FILE.tar becomes the folder FILE, and nothing is made outside of it
 #[derive(Debug, clap::Args)]
@@ -32,7 +34,8 @@ use deadpan_pack::{BLOCK, Contents, Error, Excerpt, Selection, Work, index_is_st
 pub struct UnpackCommand {
     #[command(flatten)]
     output: OutputArgs,
-    /// Unpack only this file, this folder with everything in it, or the matches of this pattern. May be repeated
+    /// Unpack only this file, this folder with everything in it, or the matches of this pattern as in .gitignore. May be
+    /// repeated
     #[arg(long, value_name = "PATH")]
     only: Vec<PathBuf>,
     #[command(flatten)]
@@ -103,9 +106,11 @@ impl Unpack {
             target.map(Target::of_unsealed)
         };
         let mut target;
+        let mut idle = Vec::new();
         let outcome = if let Some(mut contents) = index {
             let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;
             let other = Contents::read(&input.data).map_err(failed)?.ok_or_else(|| failed(Error::Truncated))?;
+            idle = unmatched(&chosen);
             target = begin()?;
             unpack(Excerpt::new(chosen.entries(&mut contents), other), target.unpacker(), &work)
         } else {
@@ -128,7 +133,10 @@ impl Unpack {
         drop(progress);
         let done = target.end(outcome.map_err(failed), args.output.sync);
         claims.made(&place);
-        done
+        done.map(|mut done| {
+            done.notes.append(&mut idle);
+            done
+        })
     }
 }
 
@@ -139,6 +147,11 @@ pub fn is_empty_archive(start: &[u8]) -> bool {
 
 pub fn selection(paths: &[PathBuf]) -> Selection {
     Selection::new(paths.iter().map(|path| path.as_os_str().as_bytes().to_vec()))
+}
+
+/// Returns notes on the patterns of `--only` that match nothing.
+pub fn unmatched(chosen: &Chosen) -> Vec<String> {
+    chosen.idle().iter().map(|wanted| Refusal::no_match(wanted).to_string()).collect()
 }
 
 /// Returns the input's path without the extension `.tar`.

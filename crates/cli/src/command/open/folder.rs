@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::range::library;
 use super::{OpenJob, OpenOptions, Origin, behind};
 use crate::command::folder::{self, Target};
-use crate::command::unpack::selection;
+use crate::command::unpack::{selection, unmatched};
 use crate::key::signed::Verdict;
 use crate::place::output::{Output, Place};
 use crate::place::partial::Attributes;
@@ -305,8 +305,9 @@ fn part(
     let (name, args) = (origin.shown(), job.args);
     let failed = |error| failed(error, origin);
     let contents = || contents(opened, origin, positions, job);
-    let ((mut contents, verdict), (other, _)) = (contents()?, contents()?);
+    let ((mut contents, mut verdict), (other, _)) = (contents()?, contents()?);
     let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;
+    verdict.notes.extend(unmatched(&chosen));
     let first: Vec<_> = chosen.entries(&mut contents).take(2).collect::<Result<_, _>>().map_err(failed)?;
     let is_file = |pick: &Pick| matches!(pick.file().kind, Kind::File | Kind::Sparse);
     // The form of the output depends on the request of the user, and not on the number of entries that match.
