@@ -6,8 +6,8 @@ use deadpan_sieve::{Patterns, Rules};
 
 /// Chooses objects by their names.
 ///
-/// The patterns are the patterns of `.gitignore`. A pattern that matches a folder also matches everything in the folder.
-/// If there is no pattern to include, everything is included. An excluded object is skipped even if a pattern includes
+/// The patterns are those of `.gitignore`. A pattern that matches a folder also matches everything in the folder. If
+/// there is no pattern to include, everything is included. An excluded object is skipped even if a pattern includes
 /// it.
 ///
 /// ```
@@ -83,9 +83,8 @@ fn excludes(patterns: &Patterns, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use deadpan_sieve::Pattern;
-
     use super::*;
+    use deadpan_sieve::Pattern;
 
     fn patterns(texts: &[&str]) -> Arc<Patterns> {
         Patterns::new(texts.iter().map(|text| Pattern::new(text.as_bytes()))).into()

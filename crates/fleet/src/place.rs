@@ -203,8 +203,9 @@ pub(crate) struct Beside {
     pub(crate) remarks: Vec<String>,
 }
 
-/// Finds the files below a folder that the rules do not leave out, and adds links, special files and unreadable subfolders to `beside`. The walk opens
-/// each folder through the handle of its parent folder, and does not enter the folder `avoid`.
+/// Finds the files below a folder that the rules do not leave out, and adds links, special files and unreadable
+/// subfolders to `beside`. The walk opens each folder through the handle of its parent folder, and does not enter the
+/// folder `avoid`.
 fn files(tree: &Tree, avoid: Option<About>, rules: &Rules, beside: &mut Beside) -> Result<Vec<Entry>, Error> {
     let failed = |error| Error::File(tree.path().to_owned(), error);
     let mut walk = Walk::new(tree.open().map_err(failed)?.clone()).map_err(failed)?;

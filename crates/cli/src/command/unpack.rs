@@ -34,8 +34,8 @@ use deadpan_pack::{
 pub struct UnpackCommand {
     #[command(flatten)]
     output: OutputArgs,
-    /// Unpack only this file, this folder with everything in it, or the matches of this pattern as in .gitignore. May be
-    /// repeated
+    /// Unpack only this file, this folder with everything in it, or the matches of this pattern as in .gitignore. May
+    /// be repeated
     #[arg(long, value_name = "PATH")]
     only: Vec<PathBuf>,
     #[command(flatten)]

@@ -21,7 +21,7 @@ const LONGEST: u64 = 256 << 20;
 /// The options that leave out a part of a folder.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ExcludeArgs {
-    /// Leave out what matches a pattern as in .gitignore: node_modules/, *.tmp. A pattern with ! takes back what earlier
+    /// Leave out what matches a pattern as in .gitignore: node_modules/, *.tmp. A pattern with ! includes what earlier
     /// patterns left out. May be repeated
     #[arg(long, value_name = "PATTERN", help_heading = FOLDERS)]
     exclude: Vec<OsString>,

@@ -38,7 +38,7 @@ impl<'a> Preview<'a> {
     pub fn pack(&mut self, root: &[u8], packer: &mut Packer) -> Result<(), Failure> {
         while let Some(entry) = packer.preview().map_err(|error| failed(&bytes(root), error))? {
             let path = if entry.path.is_empty() { root.to_vec() } else { [root, b"/", &entry.path].concat() };
-            self.entry(&path, &entry)?;
+            self.entry(root, &path, &entry)?;
         }
         Ok(())
     }
@@ -48,14 +48,18 @@ impl<'a> Preview<'a> {
         self.line(path.as_os_str().as_bytes(), "file", size, None)
     }
 
-    fn entry(&mut self, path: &[u8], entry: &Entry) -> Result<(), Failure> {
+    fn entry(&mut self, root: &[u8], path: &[u8], entry: &Entry) -> Result<(), Failure> {
         let kind = match entry.kind {
             Kind::Folder => "folder",
             Kind::SymbolicLink => "symbolic link",
             Kind::HardLink => "hard link",
             _ => "file",
         };
-        self.line(path, kind, Some(entry.size), entry.target.as_deref())
+        let target = match (&entry.target, entry.kind) {
+            (Some(target), Kind::HardLink) => Some([root, b"/", target].concat()),
+            (target, _) => target.clone(),
+        };
+        self.line(path, kind, Some(entry.size), target.as_deref())
     }
 
     fn line(&mut self, path: &[u8], kind: &str, size: Option<u64>, target: Option<&[u8]>) -> Result<(), Failure> {
@@ -70,7 +74,8 @@ impl<'a> Preview<'a> {
         }
         let size = size.map_or("?".to_owned(), |size| size.to_string());
         let slash = if kind == "folder" { "/" } else { "" };
-        let target = target.map_or(String::new(), |target| format!(" -> {}", bytes(target)));
+        let sign = if kind == "hard link" { "=" } else { "->" };
+        let target = target.map_or(String::new(), |target| format!(" {sign} {}", bytes(target)));
         self.text.push_str(&format!("{size:>12} {}{slash}{target}\n", bytes(path)));
         if self.text.len() >= PAGE { self.flush() } else { Ok(()) }
     }
