@@ -328,7 +328,7 @@ fn read(folder: &Folder, name: &OsStr) -> io::Result<Option<Option<Vec<u8>>>> {
     let mut text = Vec::new();
     file.take(LONGEST + 1).read_to_end(&mut text)?;
     if text.len() as u64 > LONGEST {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "a list of patterns has at most 1 MiB"));
+        return Err(io::Error::other("a list of patterns has at most 1 MiB"));
     }
     Ok(Some(Some(text)))
 }

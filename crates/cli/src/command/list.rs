@@ -21,7 +21,7 @@ use crate::place::sealed::Sealed;
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::amount;
 use crate::tell::streams::{print, print_json};
-use deadpan_pack::{BLOCK, Contents, Kind, Listed, Refusal, Scan, Selection, Time, is_archive};
+use deadpan_pack::{BLOCK, Chosen, Contents, Kind, Listed, Refusal, Scan, Selection, Time, is_archive};
 use deadpan_seal::{Error, Metadata, Opened, RangeReader, Work};
 use listing::{Ended, ListForm, Listing};
 use row::EntryRow;
@@ -251,7 +251,9 @@ impl ListJob<'_> {
             visit(listing)?;
             listing.draw();
         }
-        visit(listing)
+        visit(listing)?;
+        let idle = chosen.iter().flat_map(Chosen::idle);
+        idle.map(|wanted| Refusal::no_match(wanted).to_string()).try_for_each(|note| listing.note(&note))
     }
 
     /// Lists an archive by reading all headers in order.

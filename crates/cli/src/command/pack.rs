@@ -24,10 +24,10 @@ const ENDING: &str = ".tar";
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
     "deadpan pack photos                       photos.tar, which any tar program reads",
-    "deadpan pack -o both.tar photos notes.txt several inputs in one archive, in the folder both",
+    "deadpan pack -o both.tar photos notes.txt  several inputs in one archive, in the folder both",
     "deadpan pack --exclude '*.tmp' --gitignore src          without what matches, and what git ignores",
     "deadpan pack --dry-run --exclude-larger 10M src         shows what would go in",
-    "git ls-files -z | deadpan pack -o src.tar --files-from -  the listed files with their folders",
+    "find src -mtime -1 -type f | deadpan pack -o new.tar --files-from -  the listed files with their folders",
     "deadpan pack -o - photos | ssh host 'cat > photos.tar'",
     "deadpan pack --deterministic src          the same bytes for the same contents"
 ))]

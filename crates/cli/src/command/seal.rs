@@ -50,7 +50,7 @@ use verify::Removal;
     "deadpan seal -p -o notes.dpn notes.txt    with a passphrase",
     "deadpan seal --any 2 -r alice -r bob -r carol minutes.txt   any two of the three open it together",
     "deadpan seal photos                       a folder with everything in it: photos.dpn",
-    "deadpan seal -o both.dpn photos notes.txt several inputs in one file",
+    "deadpan seal -o both.dpn photos notes.txt  several inputs in one file",
     "deadpan seal --exclude '*.tmp' --gitignore src          a folder without what matches, and what git ignores",
     "deadpan seal --dry-run --exclude-larger 10M src         shows what would go in",
     "deadpan seal -z -o small.dpn photos       compressed",

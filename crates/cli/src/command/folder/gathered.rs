@@ -44,7 +44,7 @@ impl Gathered {
             gathered.listed(list)?;
         }
         if gathered.starts.is_empty() {
-            let lists: Vec<_> = lists.iter().map(shown).collect();
+            let lists: Vec<_> = lists.iter().map(|list| name(list)).collect();
             return Err(Failure::usage(format!("{} lists no file", lists.join(", ")), "check the list"));
         }
         Ok(gathered)
@@ -83,7 +83,7 @@ impl Gathered {
         for line in text.split(|byte| *byte == end).filter(|line| !line.is_empty()) {
             let path = Path::new(OsStr::from_bytes(line));
             let wrong = |why: &str, hint: &str| {
-                Err(Failure::usage(format!("{}: the path {} {why}", shown(file), shown(path)), hint))
+                Err(Failure::usage(format!("{}: the path {} {why}", name(file), shown(path)), hint))
             };
             let mut names = Vec::new();
             for component in path.components() {
@@ -157,6 +157,11 @@ pub fn root_of(place: &Place) -> OsString {
         stem = stem.strip_suffix(ending.as_bytes()).unwrap_or(stem);
     }
     if stem.is_empty() { ROOT.into() } else { OsStr::from_bytes(stem).to_owned() }
+}
+
+/// Returns the name of a list for messages.
+fn name(list: &Path) -> String {
+    if list == Path::new("-") { Source::Stdin.shown() } else { shown(list) }
 }
 
 fn alike(one: &Path, other: &Path) -> Failure {
