@@ -61,8 +61,8 @@ pub(crate) fn open_file(
     })
 }
 
-/// Seals a folder with everything in it, or without what matches `exclude` and, with `gitignore`, what git would ignore.
-/// Returns notes about entries that were not sealed. The other options work as in `seal_file`.
+/// Seals a folder with everything in it, or without what matches `exclude` and, with `gitignore`, what git would
+/// ignore. Returns notes about entries that were not sealed. The other options work as in `seal_file`.
 #[pyfunction]
 #[pyo3(signature = (folder, output, to, *, exclude = None, gitignore = false, replace = false, hide_length = false,
     allow_mixed = false, compress = None, progress = None))]

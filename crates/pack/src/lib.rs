@@ -27,7 +27,7 @@ mod work;
 pub use block::BLOCK;
 pub use contents::{Contents, Entries};
 pub use deadpan_disk::{FileId, Folder, Listing, Start};
-pub use deadpan_sieve::{Pattern, Patterns, Rules, Sieve};
+pub use deadpan_sieve::{LongList, Pattern, Patterns, Rules, Sieve};
 pub use engine::pack;
 pub use entry::{Entry, Kind, Time};
 pub use error::{Action, Change, Error, Fault, Flaw, Refusal, Special};

@@ -326,7 +326,7 @@ impl Packer {
                 Heed::NoFile => What::UnusedPatterns,
                 Heed::Unread(error) if self.options.keep_going => What::UnreadPatterns(words(&error)),
                 Heed::Unread(error) => {
-                    return Err(Error::Entry { action: Action::Read, path: shown(&remark.path), error });
+                    return Err(Error::Entry { action: Action::ReadPatterns, path: shown(&remark.path), error });
                 }
             };
             self.shared.note(&remark.path, what);

@@ -10,5 +10,5 @@ mod wild;
 
 pub use pattern::Pattern;
 pub use patterns::Patterns;
-pub use rules::{Heed, Remark, Rules};
+pub use rules::{Heed, LongList, Remark, Rules};
 pub use sieve::Sieve;

@@ -1,5 +1,6 @@
 //! What is left out of a walk, and what there is to say about it.
 
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -45,6 +46,18 @@ pub enum Heed {
     /// system is left out.
     Mounted,
 }
+
+/// A file with patterns is too long. This error lies in an [`io::Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongList;
+
+impl fmt::Display for LongList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("it is longer than 1 MiB")
+    }
+}
+
+impl std::error::Error for LongList {}
 
 impl Heed {
     /// Returns the remark as text. `path` is the path of its entry, escaped for people.

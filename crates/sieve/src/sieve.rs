@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::patterns::Patterns;
-use crate::rules::{Heed, Remark, Rules};
+use crate::rules::{Heed, LongList, Remark, Rules};
 use deadpan_disk::{About, Exchanged, FileId, Folder, Start, Walk};
 
 /// The name of the files with patterns.
@@ -328,7 +328,7 @@ fn read(folder: &Folder, name: &OsStr) -> io::Result<Option<Option<Vec<u8>>>> {
     let mut text = Vec::new();
     file.take(LONGEST + 1).read_to_end(&mut text)?;
     if text.len() as u64 > LONGEST {
-        return Err(io::Error::other("a list of patterns has at most 1 MiB"));
+        return Err(io::Error::other(LongList));
     }
     Ok(Some(Some(text)))
 }

@@ -17,6 +17,7 @@ use crate::tell::shown::{planted_by, shown};
 use crate::tell::signals;
 use crate::tell::text::NotText;
 use deadpan_disk::{self as disk, About, Exchanged};
+use deadpan_pack::LongList;
 use deadpan_remote::Address;
 use deadpan_seal::{Error, Fault, key::KeyError};
 
@@ -253,6 +254,9 @@ fn reason(error: &io::Error) -> (Exit, String, &'static str) {
         _ if error.get_ref().is_some_and(|inner| inner.is::<Exchanged>()) => {
             let hint = "see who can change names there, and run the command again";
             return (Exit::System, Exchanged.to_string(), hint);
+        }
+        _ if error.get_ref().is_some_and(|inner| inner.is::<LongList>()) => {
+            return (Exit::System, LongList.to_string(), "shorten it");
         }
         _ if error.get_ref().is_some_and(|inner| inner.is::<NotText>()) => (
             Exit::Usage,

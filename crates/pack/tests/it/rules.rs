@@ -7,8 +7,9 @@ use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use deadpan_pack::{Entry, Folder, Kind, Listing, Packer, Packing, Pattern, Patterns, Rules, Start};
 use tempfile::tempdir;
+
+use deadpan_pack::{Entry, Folder, Kind, Listing, Packer, Packing, Pattern, Patterns, Rules, Start};
 
 const TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# a cache\n";
 
@@ -69,7 +70,7 @@ fn an_excluded_folder_is_not_entered() {
     make(place.path(), &["a/node_modules/x", "a/b.o", "a/keep.o", "empty/x.o", "node_modules", "out/in/y"]);
     // Nobody can read this folder, and nobody needs to.
     fs::create_dir(place.path().join("closed")).unwrap();
-    fs::set_permissions(place.path().join("closed"), PermissionsExt::from_mode(0)).unwrap();
+    fs::set_permissions(place.path().join("closed"), PermissionsExt::from_mode(0o0)).unwrap();
     let rules = exclude(&["node_modules/", "*.o", "!keep.o", "closed", "/out/in", "!/out/in/y"]);
     assert_eq!(look(place.path(), rules).paths(), ["a", "a/keep.o", "empty", "node_modules", "out"]);
 }
@@ -169,17 +170,17 @@ fn lists_of_patterns_that_cannot_be_read_end_the_packing() {
     let packing = |keep_going| Packing { rules: git(), keep_going, ..Packing::default() };
     File::create(&list).unwrap().write_all(&b"x\n".repeat(600_000)).unwrap();
     let error = look_with(place.path(), packing(false)).err().unwrap();
-    assert_eq!(error, "cannot read a/.gitignore: a list of patterns has at most 1 MiB");
+    assert_eq!(error, "cannot read the patterns in a/.gitignore: it is longer than 1 MiB");
     let looked = look_with(place.path(), packing(true)).unwrap();
-    assert_eq!(looked.notes, ["did not use the patterns in a/.gitignore: a list of patterns has at most 1 MiB"]);
+    assert_eq!(looked.notes, ["did not use the patterns in a/.gitignore: it is longer than 1 MiB"]);
     assert!(looked.incomplete && looked.paths().contains(&"a/x".to_owned()));
     // The longest list is used.
     File::create(&list).unwrap().write_all(&[&b"x\n"[..], &b"y\n".repeat((1 << 19) - 1)].concat()).unwrap();
     assert_eq!(look(place.path(), git()).paths(), ["a", "a/.gitignore"]);
     if !rustix::process::geteuid().is_root() {
-        fs::set_permissions(&list, PermissionsExt::from_mode(0)).unwrap();
+        fs::set_permissions(&list, PermissionsExt::from_mode(0o0)).unwrap();
         let error = look_with(place.path(), packing(false)).err().unwrap();
-        assert_eq!(error, "cannot read a/.gitignore: its permissions do not allow it");
+        assert_eq!(error, "cannot read the patterns in a/.gitignore: its permissions do not allow it");
     }
 }
 
@@ -234,13 +235,9 @@ fn other_file_systems_and_folders_of_the_system() {
     let name = inside.path().file_name().unwrap().to_string_lossy().into_owned();
     let starts = || {
         let mut parts = Listing::Parts(BTreeMap::new());
-        let below = ["shm".as_ref(), inside.path().file_name().unwrap()];
-        parts.add(below);
+        parts.add(["shm".as_ref(), inside.path().file_name().unwrap()]);
         let root = Folder::open(Path::new("/")).unwrap();
-        let folder = Folder::open(inside.path()).unwrap();
-        let listed = Start::Listed(root, "dev".into(), parts);
-        drop(folder);
-        BTreeMap::from([(OsString::from("dev"), listed)])
+        BTreeMap::from([(OsString::from("dev"), Start::Listed(root, "dev".into(), parts))])
     };
     // A listed folder of the system is left out, because lists come from programs.
     let looked = finish(Packer::gather(starts(), b"root", Packing::default()).unwrap()).unwrap();

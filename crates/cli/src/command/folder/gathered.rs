@@ -28,8 +28,8 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Opens the inputs in `files`, and reads the paths in the lists. An input goes in under its last name. A listed path
-    /// goes in with all its folders.
+    /// Opens the inputs in `files`, and reads the paths in the lists. An input goes in under its last name. A listed
+    /// path goes in with all its folders.
     pub fn open(files: &[PathBuf], lists: &[PathBuf]) -> Result<Self, Failure> {
         allow_many_files();
         if files.len() > most_open_files() / 2 {

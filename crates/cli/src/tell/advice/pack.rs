@@ -44,6 +44,9 @@ pub fn packing(error: &Error) -> Option<&'static str> {
         Error::Entry { action: Action::Read, .. } => {
             Some("check its permissions; with --keep-going, entries that cannot be read are left out")
         }
+        Error::Entry { action: Action::ReadPatterns, .. } => {
+            Some("check its permissions and its length; --keep-going goes on without these patterns")
+        }
         Error::Entry { action: Action::ReadAttributes, .. } => {
             Some("leave out --xattrs; with --keep-going, attributes that cannot be read are left out")
         }
