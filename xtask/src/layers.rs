@@ -8,20 +8,27 @@ use crate::workspace::{self, Workspace};
 use crate::{door, wings};
 
 /// Each crate, with the crates that it may depend on.
-const ARROWS: [(&str, &[&str]); 16] = [
-    ("cli", &["fleet", "files", "seal", "pack", "disk", "picture", "remote", "base64", "pad", "compress", "ct", "lab"]),
+const ARROWS: [(&str, &[&str]); 17] = [
+    (
+        "cli",
+        &[
+            "fleet", "files", "seal", "pack", "sieve", "disk", "picture", "remote", "base64", "pad", "compress", "ct",
+            "lab",
+        ],
+    ),
     ("python", &["cli", "bind", "seal", "pack", "picture", "base64", "pad", "ct", "lab"]),
     ("capi", &["bind", "seal", "pack", "base64", "pad", "ct"]),
     ("bind", &["files", "seal", "pack", "picture", "disk"]),
     ("files", &["seal", "pack", "disk"]),
-    ("fleet", &["remote", "seal", "disk", "base64", "ct"]),
+    ("fleet", &["remote", "seal", "sieve", "disk", "base64", "ct"]),
     ("remote", &["seal", "pack"]),
     ("seal", &["base64", "pad", "compress", "ct"]),
     ("base64", &["ct"]),
     ("compress", &["ct"]),
     ("pad", &["ct"]),
     ("ct", &[]),
-    ("pack", &["disk"]),
+    ("pack", &["sieve", "disk"]),
+    ("sieve", &["disk"]),
     ("picture", &[]),
     ("lab", &[]),
     ("disk", &[]),

@@ -29,7 +29,10 @@ macro_rules! on {
             vec![
                 Way::ours(
                     "deadpan -z",
-                    [Run(concat!("{self} seal -z --mode hybrid -o {made} ", $file)), Run("{self} open -o {out} {made}")],
+                    [
+                        Run(concat!("{self} seal -z --mode hybrid -o {made} ", $file)),
+                        Run("{self} open -o {out} {made}"),
+                    ],
                 )
                 .setup(KEYGEN)
                 .check($check),
@@ -46,10 +49,7 @@ macro_rules! on {
                 .check($check),
                 Way::peer(
                     "7z",
-                    [
-                        Run(concat!("7z a -bd -y -mx=3 {made}.7z ", $file)),
-                        Run("7z x -bd -y -o{out} {made}.7z"),
-                    ],
+                    [Run(concat!("7z a -bd -y -mx=3 {made}.7z ", $file)), Run("7z x -bd -y -o{out} {made}.7z")],
                 )
                 .check("test -d '{out}'"),
                 Way::peer(

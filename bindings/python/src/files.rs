@@ -61,17 +61,19 @@ pub(crate) fn open_file(
     })
 }
 
-/// Seals a folder with everything in it. Returns notes about entries that were not sealed. The options work as in
-/// `seal_file`.
+/// Seals a folder with everything in it, or without what matches `exclude` and, with `gitignore`, what git would
+/// ignore. Returns notes about entries that were not sealed. The other options work as in `seal_file`.
 #[pyfunction]
-#[pyo3(signature = (folder, output, to, *, replace = false, hide_length = false, allow_mixed = false, compress = None,
-    progress = None))]
+#[pyo3(signature = (folder, output, to, *, exclude = None, gitignore = false, replace = false, hide_length = false,
+    allow_mixed = false, compress = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are the arguments in Python")]
 pub(crate) fn seal_folder(
     py: Python<'_>,
     folder: PathBuf,
     output: PathBuf,
     to: &Bound<'_, PyAny>,
+    exclude: Option<Only>,
+    gitignore: bool,
     replace: bool,
     hide_length: bool,
     allow_mixed: bool,
@@ -79,20 +81,33 @@ pub(crate) fn seal_folder(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<String>> {
     let sealing = sealing(to, Options { hide_length, allow_mixed, compress, ..Options::default() })?;
+    let exclude = exclude.map_or_else(Vec::new, Only::into_bytes);
     work::run(py, None, progress, |work| {
-        deadpan_bind::seal_folder(&sealing, &folder, &output, replace, work).map(|(_, notes)| notes)
+        let sealed =
+            deadpan_bind::seal_folder_part(&sealing, &folder, &output, &exclude, gitignore, replace, work);
+        sealed.map(|(_, notes)| notes)
     })
 }
 
-/// The selected paths of a sealed folder.
+/// Selected paths and patterns.
 #[derive(FromPyObject)]
 pub(crate) enum Only {
     One(PathBuf),
     Several(Vec<PathBuf>),
 }
 
+impl Only {
+    fn into_bytes(self) -> Vec<Vec<u8>> {
+        let paths = match self {
+            Self::One(path) => vec![path],
+            Self::Several(paths) => paths,
+        };
+        paths.into_iter().map(|path| path.into_os_string().into_vec()).collect()
+    }
+}
+
 /// Opens a sealed folder into a new folder. `only` is one path or several paths as in `list_folder`: files, folders
-/// with everything in them, and patterns such as `photos/*.jpg`. With `only`, only these parts of the input are read.
+/// with everything in them, and patterns as in .gitignore. With `only`, only these parts of the input are read.
 /// `max_cost` works as in `open`.
 #[pyfunction]
 #[pyo3(signature = (input, folder, keys, *, only = None, max_cost = None, progress = None))]
@@ -106,15 +121,9 @@ pub(crate) fn open_folder(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let identities = identities(keys, max_cost)?;
-    let only = only.map(|only| match only {
-        Only::One(path) => vec![path],
-        Only::Several(paths) => paths,
-    });
+    let only = only.map(Only::into_bytes);
     work::run(py, None, progress, |work| match only {
-        Some(only) => {
-            let only = only.into_iter().map(|path| path.into_os_string().into_vec()).collect();
-            deadpan_bind::open_folder_part(&identities, &input, &folder, only, work)
-        }
+        Some(only) => deadpan_bind::open_folder_part(&identities, &input, &folder, only, work),
         None => deadpan_bind::open_folder(&identities, &input, &folder, work).map(drop),
     })
 }

@@ -320,6 +320,26 @@ def test_files_and_folders(tmp_path):
     ]  # fmt: skip
 
 
+def test_a_folder_without_what_is_excluded(tmp_path):
+    folder, sealed = tmp_path / "folder", tmp_path / "folder.dpn"
+    for name in ("a.o", "a.c", "node_modules/x", "in/keep.o", "in/tmp", ".git/config"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    (folder / ".gitignore").write_text("tmp\n")
+
+    def kept(**options):
+        deadpan.seal_folder(folder, sealed, KEY.public, replace=True, **options)
+        return {entry["path"] for entry in deadpan.list_folder(sealed, KEY) if entry["kind"] == "file"}
+
+    everything = {"a.o", "a.c", "node_modules/x", "in/keep.o", "in/tmp", ".git/config", ".gitignore"}
+    assert kept() == everything
+    assert kept(exclude="*.o") == everything - {"a.o", "in/keep.o"}
+    assert kept(exclude=["node_modules/", "*.o", "!keep.o"]) == everything - {"a.o", "node_modules/x"}
+    assert kept(gitignore=True) == everything - {"in/tmp", ".git/config"}
+    with pytest.raises(TypeError):
+        kept(exclude=7)
+
+
 def test_a_part_of_a_folder(tmp_path):
     folder, sealed = tmp_path / "folder", tmp_path / "folder.dpn"
     for name in ("a.txt", "in/b.txt", "in/c.bin", "other/d.txt"):

@@ -13,7 +13,7 @@ pub use fault::{Code, Fault};
 pub use inspect::inspect;
 pub use paths::{
     list_folder, open_file, open_folder, open_folder_part, open_seekable, private_key, public_key, public_keys,
-    seal_file, seal_folder,
+    seal_file, seal_folder, seal_folder_part,
 };
 #[cfg(feature = "picture")]
 pub use pictures::{PictureOptions, read_pictures, write_pictures};

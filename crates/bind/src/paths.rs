@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::{Code, Fault};
 use deadpan_files::{Entry, Options};
+use deadpan_pack::{Pattern, Patterns, Rules};
 use deadpan_seal::{Identity, Passphrase, PrivateKey, PublicKey, Sealing, Summary, Work};
 
 fn options<'a>(replace: bool, work: &Work<'a>) -> Options<'a> {
@@ -53,7 +54,25 @@ pub fn seal_folder(
     replace: bool,
     work: &Work<'_>,
 ) -> Result<(Summary, Vec<String>), Fault> {
-    let (summary, notes) = deadpan_files::seal_folder(sealing, folder, output, options(replace, work))?;
+    seal_folder_part(sealing, folder, output, &[], false, replace, work)
+}
+
+/// Seals a folder, but leaves out what matches patterns as in `.gitignore`, and with `git` also what git would ignore.
+///
+/// # Errors
+/// The errors of [`deadpan_files::seal_folder_part`].
+pub fn seal_folder_part(
+    sealing: &Sealing,
+    folder: &Path,
+    output: &Path,
+    exclude: &[Vec<u8>],
+    git: bool,
+    replace: bool,
+    work: &Work<'_>,
+) -> Result<(Summary, Vec<String>), Fault> {
+    let exclude = Patterns::new(exclude.iter().map(|text| Pattern::new(text)));
+    let rules = Rules { exclude: exclude.into(), git, ..Rules::default() };
+    let (summary, notes) = deadpan_files::seal_folder_part(sealing, folder, output, rules, options(replace, work))?;
     Ok((summary, notes.list().iter().map(ToString::to_string).collect()))
 }
 

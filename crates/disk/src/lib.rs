@@ -36,7 +36,7 @@ pub use set::{Left, SetError, land_set};
 pub use special::{append_to, open_special};
 pub use sweep::sweep;
 pub use user::{allow_many_files, is_root, most_open_files, umask};
-pub use walk::{Node, Walk, WalkStep};
+pub use walk::{Listing, Node, Start, Walk, WalkStep};
 pub use way::{Planted, Way};
 
 #[cfg(test)]

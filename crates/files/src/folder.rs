@@ -8,7 +8,7 @@ use crate::file::{metadata, open_reader, refuse_same, unlock};
 use crate::patient::{PatientInput, open_input, refuse_fifo};
 use crate::{DataReader, Error, Options, PackSource, UnpackSink};
 use deadpan_disk::{Folder, Input, umask};
-use deadpan_pack::{Contents, Excerpt, Notes, Outcome, Packer, Packing, Selection, Unpacker, Unpacking};
+use deadpan_pack::{Contents, Excerpt, Notes, Outcome, Packer, Packing, Rules, Selection, Unpacker, Unpacking};
 use deadpan_seal::{Cursor, Identity, Kind, Sealing, Summary};
 
 /// Seals a folder with everything in it, on all cores. Returns a summary of the sealed file, and notes about entries
@@ -22,6 +22,20 @@ pub fn seal_folder(
     output: impl AsRef<Path>,
     options: Options<'_>,
 ) -> Result<(Summary, Notes), Error> {
+    seal_folder_part(sealing, folder, output, Rules::default(), options)
+}
+
+/// Seals a folder without what the rules leave out.
+///
+/// # Errors
+/// The errors of [`seal_folder`]. Also returns an error if a file with patterns cannot be read.
+pub fn seal_folder_part(
+    sealing: &Sealing,
+    folder: impl AsRef<Path>,
+    output: impl AsRef<Path>,
+    rules: Rules,
+    options: Options<'_>,
+) -> Result<(Summary, Notes), Error> {
     let (folder, output) = (folder.as_ref(), output.as_ref());
     let Input { file, about, found } = open_input(folder)?;
     if !about.is_folder() {
@@ -32,7 +46,7 @@ pub fn seal_folder(
     let metadata = metadata(folder, &about, Kind::Folder);
     let name = metadata.name.clone().unwrap_or_else(|| b"root".to_vec());
     let draft = DraftFile::beside(&found, output, options)?;
-    let packing = Packing { except: draft.id(), output: draft.place(), ..Packing::default() };
+    let packing = Packing { rules, except: draft.id(), output: draft.place(), ..Packing::default() };
     let packer = Packer::pack_open(opened, &name, packing).map_err(|error| Error::folder(error, folder))?;
     let sealing = sealing.clone().metadata(metadata)?;
     let sealed = sealing.gather_at(PackSource(packer), draft.file(), &options.work);

@@ -21,7 +21,7 @@ pub use deadpan_pack::{Contents, Entry, Kind, Notes};
 pub use draft::DraftFile;
 pub use error::Error;
 pub use file::{open_file, open_reader, seal_file};
-pub use folder::{list_folder, open_folder, open_folder_part, seal_folder};
+pub use folder::{list_folder, open_folder, open_folder_part, seal_folder, seal_folder_part};
 pub use inspect::{Description, inspect};
 pub use keys::{key_text, private_key, public_key, public_keys, read_private_key, read_public_keys};
 pub use options::Options;

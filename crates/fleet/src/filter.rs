@@ -1,51 +1,37 @@
 //! The choice of objects by `--include` and `--exclude`.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use parking_lot::Mutex;
+use deadpan_sieve::{Patterns, Rules};
 
 /// Chooses objects by their names.
 ///
-/// The patterns are the patterns of `.gitignore`. `*` stands for any characters except a slash, `**` stands for any
-/// characters, and `?` stands for one character. A pattern without a slash, or with a slash only at its end, matches at
-/// any depth. Any other pattern is compared with the whole path from the top folder. A pattern that matches a folder
-/// also matches everything in the folder. A pattern with a slash at its end matches only folders. A pattern after `!`
-/// cancels matches of the patterns before it. If there is no pattern to include, everything is included. An excluded
-/// object is skipped even if a pattern includes it.
+/// The patterns are those of `.gitignore`. A pattern that matches a folder also matches everything in the folder. If
+/// there is no pattern to include, everything is included. An excluded object is skipped even if a pattern includes
+/// it.
 ///
 /// ```
-/// use deadpan_fleet::Filter;
+/// use deadpan_fleet::{Filter, Pattern, Patterns, Rules};
 ///
-/// let filter = Filter::new(&["*.csv", "2026/**"], &["draft*", "tmp/"])?;
+/// let patterns = |texts: &[&str]| Patterns::new(texts.iter().map(|text| Pattern::new(text.as_bytes()))).into();
+/// let rules = Rules { exclude: patterns(&["draft*", "tmp/"]), ..Rules::default() };
+/// let filter = Filter::new(patterns(&["*.csv", "2026/**"]), rules);
 /// assert!(filter.takes("old/a.csv") && filter.takes("2026/x/photo.jpg"));
 /// assert!(!filter.takes("old/photo.jpg") && !filter.takes("2026/draft.csv") && !filter.takes("2026/tmp/x/y"));
 /// assert!(filter.takes_either(&["old/a.csv.dpn", "old/a.csv"]));
-/// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    include: Option<Gitignore>,
-    exclude: Option<Gitignore>,
-    /// The patterns that have matched nothing so far.
-    idle: Arc<Mutex<Vec<(String, Gitignore)>>>,
+    include: Arc<Patterns>,
+    rules: Rules,
 }
 
 impl Filter {
-    /// Reads patterns.
-    ///
-    /// # Errors
-    /// If a pattern is wrong. The error text states the pattern and what is wrong with it.
-    pub fn new<S: AsRef<str>>(include: &[S], exclude: &[S]) -> Result<Self, String> {
-        let all = include.iter().chain(exclude).map(AsRef::as_ref);
-        let idle = all.map(|pattern| {
-            let positive = pattern.strip_prefix('!').unwrap_or(pattern);
-            Ok((pattern.to_owned(), matcher(&[positive])?))
-        });
-        let idle = Arc::new(Mutex::new(idle.collect::<Result<_, String>>()?));
-        let several = |patterns: &[S]| if patterns.is_empty() { Ok(None) } else { matcher(patterns).map(Some) };
-        Ok(Self { include: several(include)?, exclude: several(exclude)?, idle })
+    /// Takes what one of the patterns selects, or everything if there is no pattern, except for what the rules leave
+    /// out. The rules for files and folders apply to folders on this machine only.
+    #[must_use]
+    pub fn new(include: Arc<Patterns>, rules: Rules) -> Self {
+        Self { include, rules }
     }
 
     /// Whether the filter takes an object with this name.
@@ -54,58 +40,59 @@ impl Filter {
         self.takes_either(&[name])
     }
 
-    /// Returns whether `--exclude` has a pattern that matches every file in a folder.
+    /// Returns whether there is a pattern that excludes every file in a folder.
     pub(crate) fn excludes_folder(&self, name: &str) -> bool {
         // The two names lie at different depths, and no real file has one of these names. So only a pattern that
         // matches every name in the folder matches both of these names.
         let inside = [format!("{name}/\u{1}\u{2}"), format!("{name}/\u{1}\u{2}/\u{1}\u{2}")];
-        self.exclude.as_ref().is_some_and(|exclude| inside.iter().all(|inside| matches(exclude, inside)))
+        inside.iter().all(|inside| excludes(&self.rules.exclude, inside))
     }
 
     /// Returns whether the filter takes an object that has several names. A pattern matches the object if it matches
     /// one of the names.
     #[must_use]
     pub fn takes_either(&self, names: &[&str]) -> bool {
-        let one = |patterns: &Gitignore| names.iter().any(|name| matches(patterns, name));
-        self.idle.lock().retain(|(_, pattern)| !one(pattern));
-        self.include.as_ref().is_none_or(one) && !self.exclude.as_ref().is_some_and(one)
+        let selects = |name: &&str| self.include.selects(plain(name), false);
+        // All names are tried, so that the patterns remember what they have matched.
+        let is_included = self.include.is_empty() || names.iter().filter(|name| selects(name)).count() > 0;
+        let is_excluded = names.iter().filter(|name| excludes(&self.rules.exclude, name)).count() > 0;
+        is_included && !is_excluded
     }
 
     /// Returns the patterns that have matched no object so far.
     #[must_use]
-    pub fn idle(&self) -> Vec<String> {
-        let idle = self.idle.lock();
-        idle.iter().map(|(pattern, _)| pattern.clone()).collect()
+    pub fn idle(&self) -> Vec<Vec<u8>> {
+        let idle = self.include.idle().chain(self.rules.exclude.idle());
+        idle.map(|pattern| pattern.text().to_vec()).collect()
+    }
+
+    /// Returns what is left out of folders on this machine.
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
     }
 }
 
-/// Whether the patterns match this file. The last pattern that matches the file decides. If no pattern matches the
-/// file, the last pattern that matches a folder above the file decides. If the deciding pattern begins with `!`, the
-/// result is false.
-fn matches(patterns: &Gitignore, name: &str) -> bool {
-    // A key may begin with slashes, or have parts that are not valid names of files.
-    patterns.matched_path_or_any_parents(Path::new(name.trim_start_matches('/')), false).is_ignore()
+/// A key may begin with slashes.
+fn plain(name: &str) -> &[u8] {
+    name.trim_start_matches('/').as_bytes()
 }
 
-fn matcher<S: AsRef<str>>(patterns: &[S]) -> Result<Gitignore, String> {
-    let mut builder = GitignoreBuilder::new("");
-    for pattern in patterns {
-        let pattern = pattern.as_ref();
-        let wrong = |error: ignore::Error| match error {
-            ignore::Error::Glob { err, .. } => format!("{pattern}: {err}"),
-            error => format!("{pattern}: {error}"),
-        };
-        // In a list of patterns, a line that begins with # is a comment.
-        let line = if pattern.starts_with('#') { format!("\\{pattern}") } else { pattern.to_owned() };
-        let line = line.strip_prefix("./").unwrap_or(&line);
-        builder.add_line(None, line).map_err(wrong)?;
-    }
-    builder.build().map_err(|error| error.to_string())
+fn excludes(patterns: &Patterns, name: &str) -> bool {
+    patterns.excludes(plain(name), false)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadpan_sieve::Pattern;
+
+    fn patterns(texts: &[&str]) -> Arc<Patterns> {
+        Patterns::new(texts.iter().map(|text| Pattern::new(text.as_bytes()))).into()
+    }
+
+    fn filter(include: &[&str], exclude: &[&str]) -> Filter {
+        Filter::new(patterns(include), Rules { exclude: patterns(exclude), ..Rules::default() })
+    }
 
     #[test]
     fn patterns_are_those_of_gitignore() {
@@ -122,10 +109,10 @@ mod tests {
             "x/keep.log",
             "tmp",
         ];
-        for (patterns, matched) in [
+        for (include, matched) in [
             (&["*.log"][..], &["a.log", "x/a.log", "x/keep.log"][..]),
             (&["/*.log"], &["a.log"]),
-            (&["./*.log"], &["a.log", "x/a.log", "x/keep.log"]),
+            (&["./*.log"], &["a.log"]),
             (&["tmp/"], &["tmp/a", "x/tmp/a/b", "/x/tmp/a", "x//tmp/a"]),
             (&["tmp"], &["tmp/a", "x/tmp/a/b", "/x/tmp/a", "x//tmp/a", "tmp"]),
             (&["/tmp"], &["tmp/a", "tmp"]),
@@ -135,15 +122,14 @@ mod tests {
             (&["#*"], &["#a"]),
             (&["\\!a"], &["!a"]),
         ] {
-            let filter = Filter::new(patterns, &[]).expect("patterns");
+            let filter = filter(include, &[]);
             let found: Vec<_> = names.iter().filter(|name| filter.takes(name)).copied().collect();
-            assert_eq!(found, matched, "{patterns:?}");
-            assert_eq!(filter.idle(), [""; 0], "{patterns:?}");
+            assert_eq!(found, matched, "{include:?}");
+            assert!(filter.idle().is_empty(), "{include:?}");
         }
-        let filter = Filter::new(&["*.log"], &["node_modules/", "!none", "a.log"]).expect("patterns");
+        let filter = filter(&["*.log"], &["node_modules/", "!none", "a.log"]);
         assert!(!filter.takes("x/a.log") && filter.takes("x/keep.log"));
-        assert_eq!(filter.idle(), ["node_modules/", "!none"]);
-        assert!(Filter::new(&["{a"], &[]).expect_err("a list").starts_with("{a: unclosed alternate group"));
+        assert_eq!(filter.idle(), [&b"node_modules/"[..], b"!none"]);
     }
 
     #[test]
@@ -159,8 +145,7 @@ mod tests {
             ("tmp", true),
             ("other", false),
         ] {
-            let filter = Filter::new(&[], &[pattern]).expect("a pattern");
-            assert_eq!(filter.excludes_folder("tmp"), is_excluded, "{pattern}");
+            assert_eq!(filter(&[], &[pattern]).excludes_folder("tmp"), is_excluded, "{pattern}");
         }
     }
 }

@@ -28,3 +28,5 @@ pub use shard::Shard;
 pub use source::{About, Spot};
 pub use state::{Cleaned, Progress, States};
 pub use tree::{Tree, TreeFile};
+
+pub use deadpan_sieve::{Pattern, Patterns, Rules};

@@ -1,6 +1,7 @@
 //! Places with many sources or results: a prefix in a store, or a folder.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::fmt;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -13,6 +14,7 @@ use crate::tree::{Tree, TreeFile};
 use crate::{Error, Spot};
 use deadpan_disk::{About, Walk};
 use deadpan_remote::{Address, Entry, Store};
+use deadpan_sieve::{Heed, Remark, Rules, Sieve};
 
 /// The existing targets of a page, by their names.
 pub(crate) type There = HashMap<String, Known>;
@@ -54,13 +56,15 @@ impl Place {
     }
 
     /// Lists the sources whose results are written to the place `to`. Skips the objects that lie at the target place,
-    /// and the state of jobs. Adds the folder entries that are not files to the list `beside`.
+    /// and the state of jobs. Skips what the rules leave out of folders. Adds the folder entries that are not files to
+    /// the list `beside`.
     ///
     /// # Errors
     /// If the place cannot be listed.
     pub(crate) fn list(
         &self,
         to: &Self,
+        rules: &Rules,
         beside: &mut Beside,
     ) -> Result<Box<dyn Iterator<Item = Result<Entry, Error>> + '_>, Error> {
         match self {
@@ -84,7 +88,7 @@ impl Place {
                     Self::Folder(to) => to.open().ok().and_then(|folder| folder.about().ok()),
                     Self::Prefix(..) => None,
                 };
-                let mut found = files(tree, avoid, beside)?;
+                let mut found = files(tree, avoid, rules, beside)?;
                 found.sort_by(|one, other| one.name.cmp(&other.name));
                 Ok(Box::new(found.into_iter().map(Ok)))
             }
@@ -195,16 +199,25 @@ pub(crate) struct Beside {
     pub(crate) others: Vec<String>,
     /// Subfolders that cannot be read: their paths, their names below the listed folder, and the errors.
     pub(crate) unreadable: Vec<(PathBuf, String, Error)>,
+    /// Remarks about entries that the rules leave out.
+    pub(crate) remarks: Vec<String>,
 }
 
-/// Finds all files below a folder, and adds links, special files and unreadable subfolders to `beside`. The walk opens
-/// each folder through the handle of its parent folder, and does not enter the folder `avoid`.
-fn files(tree: &Tree, avoid: Option<About>, beside: &mut Beside) -> Result<Vec<Entry>, Error> {
+/// Finds the files below a folder that the rules do not leave out, and adds links, special files and unreadable
+/// subfolders to `beside`. The walk opens each folder through the handle of its parent folder, and does not enter the
+/// folder `avoid`.
+fn files(tree: &Tree, avoid: Option<About>, rules: &Rules, beside: &mut Beside) -> Result<Vec<Entry>, Error> {
     let failed = |error| Error::File(tree.path().to_owned(), error);
     let mut walk = Walk::new(tree.open().map_err(failed)?.clone()).map_err(failed)?;
-    let mut found = Vec::new();
+    let (mut found, mut sieve) = (Vec::new(), Sieve::new(rules.clone(), &walk));
     while walk.advance() {
+        if !sieve.takes_name(&walk) {
+            continue;
+        }
         let looked = walk.look();
+        if looked.as_ref().is_ok_and(|about| !sieve.takes(&mut walk, about)) {
+            continue;
+        }
         // The key of an object is UTF-8. A name that is not UTF-8 is escaped and marked with a NUL, which no file name
         // contains. The run then refuses the name.
         let last = |name: &[u8]| match str::from_utf8(name) {
@@ -229,6 +242,16 @@ fn files(tree: &Tree, avoid: Option<About>, beside: &mut Beside) -> Result<Vec<E
                 found.push(Entry { name, length: about.length, modified: changed(&about), tag: None });
             }
             Ok(_) => beside.others.push(name),
+        }
+    }
+    for Remark { path, what } in sieve.remarks() {
+        let path = tree.path().join(OsStr::from_bytes(&path));
+        match what {
+            Heed::Unread(error) => {
+                let name = String::from_utf8_lossy(path.as_os_str().as_bytes()).into_owned();
+                beside.unreadable.push((path.clone(), name, Error::File(path, error)));
+            }
+            what => beside.remarks.push(what.text(&shown(&path))),
         }
     }
     Ok(found)

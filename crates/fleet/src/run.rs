@@ -65,6 +65,9 @@ pub trait Observer: Sync {
 
     /// Called with the number of links and special files in a folder that are skipped.
     fn left_out(&self, _others: u64) {}
+
+    /// Called with a remark about an entry of a folder that the rules leave out.
+    fn remarked(&self, _remark: &str) {}
 }
 
 /// A run: the kind of work (sealing or opening), its options and its limits.
@@ -143,7 +146,8 @@ impl<'a> Run<'a> {
         Pool::run(self, |pool| {
             let (mut page, mut begin) = (Vec::new(), Some(begin));
             let mut beside = Beside::default();
-            let listing = from.list(to, &mut beside)?;
+            let listing = from.list(to, self.filter.rules(), &mut beside)?;
+            beside.remarks.iter().for_each(|remark| self.observer.remarked(remark));
             let is_meant = |name: &&String| self.shard.has(name) && self.filter.takes(name);
             self.observer.left_out(beside.others.iter().filter(is_meant).count() as u64);
             for (path, name, error) in beside.unreadable {

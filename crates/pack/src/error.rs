@@ -68,6 +68,8 @@ pub enum Error {
 pub enum Action {
     /// Reading a file, a folder or a link.
     Read,
+    /// Reading a file with patterns.
+    ReadPatterns,
     /// Reading extended attributes.
     ReadAttributes,
     /// Opening a folder.
@@ -97,6 +99,7 @@ impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Read => "read",
+            Self::ReadPatterns => "read the patterns in",
             Self::ReadAttributes => "read the extended attributes of",
             Self::Open => "open",
             Self::Create => "create",
@@ -173,6 +176,7 @@ pub(crate) fn words(error: &io::Error) -> String {
     let words = match error.kind() {
         io::ErrorKind::PermissionDenied => "its permissions do not allow it",
         io::ErrorKind::NotFound => "there is no such file or folder",
+        io::ErrorKind::NotADirectory => "a part of the path is not a folder",
         io::ErrorKind::StorageFull => "the disk is full",
         io::ErrorKind::QuotaExceeded => "the quota of the disk is used up",
         io::ErrorKind::FileTooLarge => "the file would grow too large",

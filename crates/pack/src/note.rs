@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::shown::shown;
+use deadpan_sieve::Heed;
 
 /// A fact about an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,16 @@ pub enum What {
     Special,
     /// The file was skipped: it is the output of the packing.
     Output,
+    /// The folder was skipped: it belongs to the system, such as `/proc`.
+    System,
+    /// The entry is on another file system, and the caller asked to stay on one: a folder was packed without its
+    /// contents, and a file was skipped.
+    Mounted,
+    /// The file with patterns was not used: it is a link, a folder, or something else that is no file.
+    UnusedPatterns,
+    /// The file with patterns was not used, because it could not be read and the caller asked to keep going. Holds the
+    /// reason.
+    UnreadPatterns(String),
     /// The entry was skipped: it was removed while the folder was packed.
     Gone,
     /// The file changed while it was read. The file changed while it was packed: its packed contents may be a mixture
@@ -48,6 +59,10 @@ impl fmt::Display for Note {
         match &self.what {
             What::Special => write!(f, "left out {path}: it is a device, a FIFO or a socket"),
             What::Output => write!(f, "left out {path}: the result goes there"),
+            What::System => f.write_str(&Heed::System.text(&path)),
+            What::Mounted => f.write_str(&Heed::Mounted.text(&path)),
+            What::UnusedPatterns => f.write_str(&Heed::NoFile.text(&path)),
+            What::UnreadPatterns(why) => write!(f, "did not use the patterns in {path}: {why}"),
             What::Gone => write!(f, "left out {path}: it was removed while the folder was packed"),
             What::Changed => write!(f, "{path} was changed while it was read"),
             What::Unreadable(why) => write!(f, "left out {path}: {why}"),
@@ -81,7 +96,10 @@ pub(crate) const LONGEST: usize = 1000;
 
 impl Notes {
     pub(crate) fn add(&mut self, path: &[u8], what: What) {
-        self.incomplete |= matches!(what, What::Unreadable(_) | What::Shrank | What::Damaged(_) | What::Bare(_));
+        self.incomplete |= matches!(
+            what,
+            What::Unreadable(_) | What::UnreadPatterns(_) | What::Shrank | What::Damaged(_) | What::Bare(_)
+        );
         if self.list.len() < LONGEST {
             self.list.push(Note { path: path.to_vec(), what });
         } else {

@@ -1,4 +1,4 @@
-//! Packs a folder into a stream.
+//! Packs folders and files into a stream.
 
 mod job;
 mod links;
@@ -6,6 +6,8 @@ mod source;
 
 pub use job::Job;
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -20,7 +22,8 @@ use crate::shown::shown;
 use crate::tar::form::LONGEST_PAX;
 use crate::tar::write::About as Headers;
 use crate::walk::{Missed, Node, Walk};
-use deadpan_disk::{About, Attribute, FileId, Folder, Handle, most_open_files};
+use deadpan_disk::{self as disk, About, Attribute, FileId, FileKind, Folder, Handle, Start, most_open_files};
+use deadpan_sieve::{Heed, Rules};
 use job::{Piece, Shared};
 use links::Links;
 use source::{Extents, Source};
@@ -46,6 +49,8 @@ pub struct Packing {
     /// Skip entries that cannot be read, instead of returning an error. Pack zeros in place of the parts of a file that
     /// cannot be read or were cut off.
     pub keep_going: bool,
+    /// What is left out. `/proc`, `/sys` and `/dev` are always left out, unless the packing begins with them.
+    pub rules: Rules,
     /// A file to skip: the output file, if it is in the packed folder.
     pub except: Option<FileId>,
     /// The output file or its name. If the output is in the packed folder, packing skips the output and adds a note.
@@ -80,14 +85,28 @@ pub struct Packer {
     shared: Arc<Shared>,
     frame: Frame,
     /// The file whose content comes next, after the bytes that `frame` still has to return.
-    content: Option<Content>,
+    content: Option<Stored>,
     links: Links,
     entries: u64,
     size: u64,
 }
 
+/// An entry that is packed.
+struct Found {
+    path: Vec<u8>,
+    about: About,
+    what: Content,
+}
+
+enum Content {
+    Folder,
+    File(std::fs::File),
+    /// A link of this kind, with its target.
+    Link(Kind, Vec<u8>),
+}
+
 /// A file whose content is being assigned to chunks.
-struct Content {
+struct Stored {
     source: Arc<Source>,
     extents: Extents,
     /// How many bytes of the stored content were already assigned to a chunk.
@@ -114,12 +133,41 @@ impl Packer {
     /// # Errors
     /// If the folder cannot be read, or `name` is not a file name.
     pub fn pack_open(folder: Folder, name: &[u8], options: Packing) -> Result<Self, Error> {
-        if matches!(name, b"" | b"." | b"..") || name.iter().any(|byte| matches!(byte, b'/' | 0)) || name.len() > 255 {
-            return Err(Refusal::NoName.into());
-        }
+        check_name(name)?;
         let about = folder.about().map_err(|error| unreadable(&folder.path(), error))?;
-        Ok(Self {
-            walk: Walk::new(folder)?,
+        let walk = disk::Walk::new(folder);
+        Ok(Self::start(walk.map_err(|error| unreadable(Path::new("the folder"), error))?, about, name, options))
+    }
+
+    /// Starts to pack several files and folders. In the pack, they lie in a folder that is called `name`. This folder
+    /// has the mode 755, and the owner and the latest time of the files and folders.
+    ///
+    /// # Errors
+    /// If a file or folder does not exist, or `name` is not a file name.
+    pub fn gather(starts: BTreeMap<OsString, Start>, name: &[u8], options: Packing) -> Result<Self, Error> {
+        check_name(name)?;
+        let mut about: Option<About> = None;
+        for (name, start) in &starts {
+            match start.about() {
+                Ok(one) => {
+                    let latest = about.map_or(one.modified, |about| about.modified.max(one.modified));
+                    let about = about.get_or_insert(About { kind: FileKind::Folder, mode: 0o755, ..one });
+                    about.modified = latest;
+                }
+                // The walk makes a note of it.
+                Err(_) if options.keep_going => {}
+                Err(error) => return Err(unreadable(Path::new(name), error)),
+            }
+        }
+        let about = about.ok_or(Refusal::Empty)?;
+        let walk = disk::Walk::gather(starts).map_err(|error| unreadable(Path::new("the inputs"), error))?;
+        Ok(Self::start(walk, about, name, options))
+    }
+
+    fn start(walk: disk::Walk, about: About, name: &[u8], mut options: Packing) -> Self {
+        options.rules.system = true;
+        Self {
+            walk: Walk::new(walk, options.rules.clone()),
             root: [name, b"/"].concat(),
             root_about: Some(about),
             shared: Arc::new(Shared::new(options.keep_going, most_open_files().saturating_sub(LEFT_FREE) / 2)),
@@ -129,7 +177,7 @@ impl Packer {
             links: Links::default(),
             entries: 0,
             size: 0,
-        })
+        }
     }
 
     /// The notes. The notes are complete after all jobs are completed.
@@ -226,35 +274,94 @@ impl Packer {
 
     /// Adds the next entry of the tree. Returns false at the end.
     fn node(&mut self) -> Result<bool, Error> {
+        let Some(found) = self.find()? else { return Ok(false) };
+        match found {
+            None => {}
+            Some(Found { path, about, what: Content::Folder }) => self.folder(path, &about)?,
+            Some(Found { path, about, what: Content::File(file) }) => self.file(path, file, &about)?,
+            Some(Found { path, about, what: Content::Link(kind, target) }) => self.plain(path, kind, &about, target),
+        }
+        Ok(true)
+    }
+
+    /// Returns the next entry that would be packed, or `None` at the end. The entry has no place in the pack. After the
+    /// first call, the packer can only be used to look at the rest.
+    ///
+    /// # Errors
+    /// The errors of packing, except for those of reading the contents of files.
+    pub fn preview(&mut self) -> Result<Option<Entry>, Error> {
+        if let Some(about) = self.root_about.take() {
+            self.entries += 1;
+            return Ok(Some(self.entry(Vec::new(), Kind::Folder, &about)));
+        }
+        loop {
+            let Some(found) = self.find()? else { return Ok(None) };
+            let Some(Found { path, about, what }) = found else { continue };
+            self.entries += 1;
+            return Ok(Some(match what {
+                Content::Folder => self.entry(path, Kind::Folder, &about),
+                Content::File(_) => {
+                    self.size += about.length;
+                    Entry { size: about.length, ..self.entry(path, Kind::File, &about) }
+                }
+                Content::Link(kind, target) => Entry { target: Some(target), ..self.entry(path, kind, &about) },
+            }));
+        }
+    }
+
+    /// The number of files that were left out so far because of their length.
+    #[must_use]
+    pub fn larger(&self) -> u64 {
+        self.walk.larger()
+    }
+
+    /// Goes to the next entry of the tree. Returns `None` at the end, and `Some(None)` if the entry is left out.
+    fn find(&mut self) -> Result<Option<Option<Found>>, Error> {
         let next = self.walk.next()?;
         self.walk.alike().iter().for_each(|path| self.shared.note(path, What::Alike));
+        for remark in self.walk.remarks() {
+            let what = match remark.what {
+                Heed::System => What::System,
+                Heed::Mounted => What::Mounted,
+                Heed::NoFile => What::UnusedPatterns,
+                Heed::Unread(error) if self.options.keep_going => What::UnreadPatterns(words(&error)),
+                Heed::Unread(error) => {
+                    return Err(Error::Entry { action: Action::ReadPatterns, path: shown(&remark.path), error });
+                }
+            };
+            self.shared.note(&remark.path, what);
+        }
         let (node, about) = match next {
-            None => return Ok(false),
+            None => return Ok(None),
             Some(Ok(found)) => found,
             Some(Err(missed)) => {
                 let what = match missed {
+                    Missed::LeftOut => return Ok(Some(None)),
                     Missed::Gone => What::Gone,
                     Missed::Special => What::Special,
                     Missed::Unreadable(error) if self.options.keep_going => What::Unreadable(error.cause()),
                     Missed::Unreadable(error) => return Err(error),
                 };
                 self.shared.note(self.walk.path(), what);
-                return Ok(true);
+                return Ok(Some(None));
             }
         };
         let path = self.walk.path().to_vec();
-        match node {
-            Node::Folder => self.folder(path, &about)?,
-            _ if self.is_output(&path, &about) => self.shared.note(&path, What::Output),
-            Node::File(_) if self.options.except == Some(about.id) => {}
+        let what = match node {
+            Node::Folder => Content::Folder,
+            _ if self.is_output(&path, &about) => {
+                self.shared.note(&path, What::Output);
+                return Ok(Some(None));
+            }
+            Node::File(_) if self.options.except == Some(about.id) => return Ok(Some(None)),
             node => match (self.other_name(&path, &about), node) {
-                (Some(first), _) => self.plain(path, Kind::HardLink, &about, first),
-                (None, Node::SymbolicLink(target)) => self.plain(path, Kind::SymbolicLink, &about, target),
-                (None, Node::File(file)) => self.file(path, file, &about)?,
-                (None, Node::Folder) => {}
+                (Some(first), _) => Content::Link(Kind::HardLink, first),
+                (None, Node::SymbolicLink(target)) => Content::Link(Kind::SymbolicLink, target),
+                (None, Node::File(file)) => Content::File(file),
+                (None, Node::Folder) => Content::Folder,
             },
-        }
-        Ok(true)
+        };
+        Ok(Some(Some(Found { path, about, what })))
     }
 
     /// Whether the path is the output file itself, or the name that the output will have.
@@ -342,7 +449,7 @@ impl Packer {
             self.shared.index().set(slot, &hash);
         }
         self.frame.add(&map);
-        self.content = Some(Content { source, extents, given: map.len() as u64 });
+        self.content = Some(Stored { source, extents, given: map.len() as u64 });
         Ok(())
     }
 
@@ -393,7 +500,7 @@ impl Packer {
     }
 }
 
-impl Content {
+impl Stored {
     /// Returns the next range of the content as a piece of at most `room` bytes. The job reads this piece into the
     /// buffer at offset `filled`.
     fn piece(&mut self, filled: usize, room: usize) -> Option<Piece> {
@@ -407,6 +514,13 @@ impl Content {
         self.given += length;
         Some(piece)
     }
+}
+
+fn check_name(name: &[u8]) -> Result<(), Error> {
+    if matches!(name, b"" | b"." | b"..") || name.iter().any(|byte| matches!(byte, b'/' | 0)) || name.len() > 255 {
+        return Err(Refusal::NoName.into());
+    }
+    Ok(())
 }
 
 fn unreadable(folder: &Path, error: io::Error) -> Error {

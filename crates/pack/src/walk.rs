@@ -1,4 +1,4 @@
-//! Walks a folder that is being packed. Returns the paths of the entries, checks the limits of these paths, and finds
+//! Walks what is being packed. Returns the paths of the entries that go in, checks the limits of these paths, and finds
 //! names that some systems treat as equal.
 
 use std::fs::File;
@@ -12,6 +12,7 @@ use crate::path::{DEEPEST, LONGEST};
 use crate::shown::beginning;
 use crate::shown::shown;
 use deadpan_disk::{self as disk, About, Folder, WalkStep};
+use deadpan_sieve::{Remark, Rules, Sieve};
 
 /// A file, folder or symbolic link, without its path.
 pub(crate) enum Node {
@@ -25,6 +26,8 @@ pub(crate) enum Node {
 pub(crate) enum Missed {
     /// The entry was removed after its folder was read.
     Gone,
+    /// The entry is left out by the rules.
+    LeftOut,
     /// The entry is a device, a FIFO or a socket.
     Special,
     /// The entry cannot be read.
@@ -36,18 +39,27 @@ pub(crate) type Step = Result<(Node, About), Missed>;
 
 pub(crate) struct Walk {
     walk: disk::Walk,
+    sieve: Sieve,
     /// The paths that the next call of [`Walk::alike`] returns.
     alike: Vec<Vec<u8>>,
 }
 
 impl Walk {
-    /// Begins with the contents of `root`.
-    pub(crate) fn new(root: Folder) -> Result<Self, Error> {
-        let failed = |error| Error::Entry { action: Action::Read, path: "the folder".into(), error };
-        let walk = disk::Walk::new(root).map_err(failed)?;
-        let mut walk = Self { walk, alike: Vec::new() };
+    /// Takes those entries of a walk that the rules do not leave out.
+    pub(crate) fn new(walk: disk::Walk, rules: Rules) -> Self {
+        let mut walk = Self { sieve: Sieve::new(rules, &walk), walk, alike: Vec::new() };
         walk.entered();
-        Ok(walk)
+        walk
+    }
+
+    /// Removes and returns the remarks about left out entries and unused lists of patterns since the last call.
+    pub(crate) fn remarks(&mut self) -> Vec<Remark> {
+        self.sieve.remarks()
+    }
+
+    /// The number of files that were left out because of their length.
+    pub(crate) fn larger(&self) -> u64 {
+        self.sieve.larger()
     }
 
     pub(crate) fn path(&self) -> &[u8] {
@@ -83,6 +95,9 @@ impl Walk {
         if !self.walk.advance() {
             return Ok(None);
         }
+        if !self.sieve.takes_name(&self.walk) {
+            return Ok(Some(Err(Missed::LeftOut)));
+        }
         if self.walk.depth() > DEEPEST {
             return Err(Refusal::Deep { path: beginning(self.path()) }.into());
         }
@@ -97,13 +112,16 @@ impl Walk {
                 return Ok(Some(Err(Missed::Unreadable(self.failed(Action::Read, error)))));
             }
         };
+        if let disk::Node::Folder(Err(error)) = node {
+            return Ok(Some(Err(Missed::Unreadable(self.failed(Action::Read, error)))));
+        }
+        if !self.sieve.takes(&mut self.walk, &about) {
+            return Ok(Some(Err(Missed::LeftOut)));
+        }
         let node = match node {
-            disk::Node::Folder(Ok(())) => {
+            disk::Node::Folder(_) => {
                 self.entered();
                 Node::Folder
-            }
-            disk::Node::Folder(Err(error)) => {
-                return Ok(Some(Err(Missed::Unreadable(self.failed(Action::Read, error)))));
             }
             disk::Node::File(file) => Node::File(file),
             disk::Node::Link(target) => Node::SymbolicLink(target.into_vec()),

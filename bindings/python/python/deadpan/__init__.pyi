@@ -151,6 +151,8 @@ def seal_folder(
     output: _Path,
     to: _To,
     *,
+    exclude: _Path | Sequence[_Path] | None = None,
+    gitignore: bool = False,
     replace: bool = False,
     hide_length: bool = False,
     allow_mixed: bool = False,

@@ -1,10 +1,16 @@
 //! Options and results of packing folders.
 
+mod exclude;
+mod gathered;
+mod preview;
 mod target;
 
+pub use exclude::{ExcludeArgs, idle, tell};
+pub use gathered::{Gathered, check_stdin, is_one_pack, root_of};
+pub use preview::Preview;
 pub use target::{Target, UnpackArgs, exists};
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -14,9 +20,9 @@ use crate::place::report::Done;
 use crate::tell::advice;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::progress::Progress;
-use crate::tell::shown::{bytes, count};
+use crate::tell::shown::{bytes, count, shown};
 use deadpan_disk::{About, allow_many_files};
-use deadpan_pack::{LeftOut, Notes, OutputPlace, Packer, Packing};
+use deadpan_pack::{LeftOut, Notes, OutputPlace, Packer, Packing, Rules};
 use deadpan_seal::Error;
 
 /// The maximum number of gaps or entries that a message lists.
@@ -25,7 +31,7 @@ pub const MOST: usize = 20;
 /// The heading of the options for folders in each command's help. The attribute of each single option sets this
 /// heading. If an attribute of the whole structure set the heading, the heading would also apply to the options that a
 /// command defines after this structure.
-const FOLDERS: &str = "Folders";
+pub const FOLDERS: &str = "Folders";
 
 /// The options for packing folders.
 #[derive(Clone, Debug, clap::Args)]
@@ -49,9 +55,33 @@ pub struct PackArgs {
 impl PackArgs {
     /// Begins to pack the folder `input`. If the output is inside the folder `input`, the archive does not include the
     /// output. `output` is `None` if the folder is hidden in pictures, because the pictures are not a single output.
-    pub fn packer(&self, input: &Input, output: Option<&Output>) -> Result<Packer, Failure> {
-        allow_many_files();
+    pub fn packer(&self, input: &Input, output: Option<&Output>, rules: Rules) -> Result<Packer, Failure> {
         let path = input.source.path().unwrap_or(Path::new("."));
+        let name = name_of(path)?;
+        let packer = Packer::pack_open(input.folder()?, name.as_bytes(), self.packing(output, rules));
+        packer.map_err(|error| self.unpacked(&input.shown(), error))
+    }
+
+    /// Begins to pack several inputs. `root` is the name of the root.
+    pub fn gather(
+        &self,
+        inputs: Gathered,
+        root: &OsStr,
+        output: Option<&Output>,
+        rules: Rules,
+    ) -> Result<Packer, Failure> {
+        let packer = Packer::gather(inputs.into_starts(), root.as_bytes(), self.packing(output, rules));
+        packer.map_err(|error| self.unpacked(&shown(root), error))
+    }
+
+    /// Returns the failure for a folder that cannot be read.
+    fn unpacked(&self, name: &str, error: deadpan_pack::Error) -> Failure {
+        // If the folder itself cannot be read, nothing is left to pack, even with `--keep-going`.
+        if self.keep_going { Failure::pack(name, error) } else { failed(name, error) }
+    }
+
+    fn packing(&self, output: Option<&Output>, rules: Rules) -> Packing {
+        allow_many_files();
         let written = output.and_then(|output| About::of_file(output.file()?).ok());
         let written = written.filter(About::is_file).map(|about| about.id);
         // The archive omits the temporary file of the output, and no note mentions this file. The archive also omits
@@ -66,29 +96,21 @@ impl PackArgs {
             Some(Output::Stream { .. }) => (None, written.map(OutputPlace::File)),
             Some(Output::Object { .. }) | None => (None, None),
         };
-        let options = Packing {
+        Packing {
             owner: self.owner,
             xattrs: self.xattrs,
             deterministic: self.deterministic,
             keep_going: self.keep_going,
+            rules,
             except,
             output,
-        };
-        let name = name_of(path)?;
-        Packer::pack_open(input.folder()?, name.as_bytes(), options).map_err(|error| {
-            if self.keep_going {
-                // If the folder itself cannot be read, nothing is left to pack, even with `--keep-going`.
-                Failure::pack(&input.shown(), error)
-            } else {
-                failed(&input.shown(), error)
-            }
-        })
+        }
     }
 
     /// Begins to show the progress of sealing or packing `input` (a file or a folder).
-    pub fn progress(&self, input: &Input) -> Progress {
+    pub fn progress(&self, input: &Input, rules: &Rules) -> Progress {
         match input.folder().ok().filter(|_| input.is_folder()) {
-            Some(folder) => Progress::of_folder(&input.shown(), folder, !self.deterministic),
+            Some(folder) => Progress::of_folder(&input.shown(), folder, rules, !self.deterministic),
             None => Progress::new(&input.shown(), input.length()),
         }
     }

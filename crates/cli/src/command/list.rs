@@ -18,7 +18,7 @@ use crate::tell::clock::since_1970;
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::amount;
 use crate::tell::streams::{print, print_json};
-use deadpan_pack::{BLOCK, Contents, Kind, Listed, Scan, Selection, is_archive};
+use deadpan_pack::{BLOCK, Chosen, Contents, Kind, Listed, Refusal, Scan, Selection, is_archive};
 use deadpan_seal::{Error, Metadata, Opened, Work};
 use listing::{Ended, ListForm, Listing};
 use row::EntryRow;
@@ -28,13 +28,14 @@ use row::EntryRow;
 #[command(after_help = help!(
     "deadpan list photos.dpn                       one line per entry: mode, size, time, path",
     "deadpan list --only 'photos/2024' photos.dpn  a folder in it, with everything inside",
-    "deadpan list --only '**/*.jpg' photos.dpn     the matches of a pattern: * ? [a-z] and **",
+    "deadpan list --only '*.jpg' photos.dpn        the matches of a pattern as in .gitignore",
     "deadpan list --tree photos.dpn                drawn as a tree",
     "deadpan list --json photos.dpn                one object per entry, with BLAKE3 and exact time",
     "tar c photos | deadpan list                   an archive that is not sealed takes no key"
 ))]
 pub struct ListArgs {
-    /// List only this file, this folder with everything in it, or the matches of this pattern. May be repeated
+    /// List only this file, this folder with everything in it, or the matches of this pattern as in .gitignore. May be
+    /// repeated
     #[arg(long, value_name = "PATH")]
     only: Vec<PathBuf>,
     /// Draw a tree of the names
@@ -240,7 +241,9 @@ impl ListJob<'_> {
             visit(listing)?;
             listing.draw();
         }
-        visit(listing)
+        visit(listing)?;
+        let idle = chosen.iter().flat_map(Chosen::idle);
+        idle.map(|wanted| Refusal::no_match(wanted).to_string()).try_for_each(|note| listing.note(&note))
     }
 
     /// Lists an archive by reading all headers in order.
@@ -252,11 +255,14 @@ impl ListJob<'_> {
             match listed {
                 Listed::Entry(entry) => {
                     listing.under(root.unwrap_or_default());
-                    if filter.as_mut().is_none_or(|filter| filter.takes(&entry.path, root)) {
+                    if filter.as_mut().is_none_or(|filter| filter.takes(&entry.path, entry.kind == Kind::Folder, root))
+                    {
                         listing.entry(&entry)?;
                     }
                 }
-                Listed::Refused { path, flaw } if filter.as_mut().is_none_or(|filter| filter.takes(&path, root)) => {
+                Listed::Refused { path, flaw }
+                    if filter.as_mut().is_none_or(|filter| filter.takes(&path, path.ends_with(b"/"), root)) =>
+                {
                     listing.refused(&path, &flaw)?;
                 }
                 Listed::Note(note) => listing.note(&note)?,
@@ -264,7 +270,8 @@ impl ListJob<'_> {
             }
         }
         if let Some(filter) = filter {
-            filter.finish().map_err(|error| Failure::pack(&name, error))?;
+            let idle = filter.finish().map_err(|error| Failure::pack(&name, error))?;
+            idle.iter().try_for_each(|wanted| listing.note(&Refusal::no_match(wanted).to_string()))?;
         }
         Ok(())
     }

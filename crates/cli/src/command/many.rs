@@ -6,7 +6,9 @@ mod job_report;
 mod readers;
 
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
@@ -27,7 +29,10 @@ use crate::tell::size::{self, Size};
 use act::FolderResults;
 pub use act::{OpenedParts, Opening, Sealings};
 use deadpan_disk::About;
-use deadpan_fleet::{Act, Error, Filter, Job, JobKey, Outcome, Pair, Place as Many, Run, Shard, Spot, Tree, TreeFile};
+use deadpan_fleet::{
+    Act, Error, Filter, Job, JobKey, Outcome, Pair, Pattern, Patterns, Place as Many, Rules, Run, Shard, Spot, Tree,
+    TreeFile,
+};
 use deadpan_remote::{Address, Problem, Store};
 use job_report::{JobReport, SingleReport};
 pub use readers::Readers;
@@ -50,11 +55,7 @@ pub struct ManyArgs {
     each: bool,
     /// Take only objects that match a pattern as in .gitignore: *.csv, raw/, /2026/**. May be repeated
     #[arg(long, value_name = "PATTERN", help_heading = JOBS)]
-    include: Vec<String>,
-    /// Leave out objects that match: node_modules/, *.tmp. A pattern with ! includes what earlier patterns left out.
-    /// May be repeated
-    #[arg(long, value_name = "PATTERN", help_heading = JOBS)]
-    exclude: Vec<String>,
+    include: Vec<OsString>,
     /// Change nothing, and show what would be done
     #[arg(long)]
     dry_run: bool,
@@ -103,12 +104,14 @@ fn note_on_going_on(job: Option<&Job>) -> signals::Guard {
 pub struct Route {
     from: Many,
     to: Many,
+    /// What is left out.
+    rules: Rules,
 }
 
 impl ManyArgs {
     /// If the first input is a source of many objects (a prefix, or a folder with `--each`), returns the source and the
-    /// target.
-    pub fn route(&self, files: &[PathBuf], output: &OutputArgs) -> Result<Option<Route>, Failure> {
+    /// target. The rules leave out a part of the source.
+    pub fn route(&self, files: &[PathBuf], output: &OutputArgs, rules: Rules) -> Result<Option<Route>, Failure> {
         let Some(first) = self.first_of_many(files) else {
             let hint = "name a prefix, such as s3://BUCKET/PREFIX/, or a folder with --each";
             return self.refuse_alone(hint).map(|()| None);
@@ -159,7 +162,7 @@ impl ManyArgs {
             }
         };
         refuse_overlap(&from, &to)?;
-        Ok(Some(Route { from, to }))
+        Ok(Some(Route { from, to, rules }))
     }
 
     pub fn is_each(&self) -> bool {
@@ -177,23 +180,9 @@ impl ManyArgs {
 
     /// Refuses options that only apply to many objects.
     pub fn refuse_alone(&self, hint: &str) -> Result<(), Failure> {
-        let given = [
-            ("--include", !self.include.is_empty()),
-            ("--exclude", !self.exclude.is_empty()),
-            ("--dry-run", self.dry_run),
-            ("--shard", self.shard.is_some()),
-        ];
+        let given = [("--include", !self.include.is_empty()), ("--shard", self.shard.is_some())];
         match given.iter().find(|(_, is_given)| *is_given) {
-            Some((option, _)) => {
-                // Users of tar know `--include` and `--exclude`, and may try these options with a folder.
-                let hint = if option.ends_with("clude") {
-                    "seal each file by itself with --each --to FOLDER, or leave entries out with tar: \
-                             tar c --exclude=PATTERN FOLDER | deadpan seal -o FILE"
-                } else {
-                    hint
-                };
-                Err(Failure::usage(format!("{option} is for sealing and opening many objects"), hint))
-            }
+            Some((option, _)) => Err(alone(option, hint)),
             None => Ok(()),
         }
     }
@@ -240,12 +229,10 @@ impl ManyArgs {
         how: Option<Terms<'_>>,
         readers: Option<&Readers>,
     ) -> Result<Exit, Failure> {
-        let filter = Filter::new(&self.include, &self.exclude).map_err(|why| {
-            let hint = "patterns are those of .gitignore: * and ? stand for characters, ** also for slashes";
-            Failure::usage(why, hint)
-        })?;
+        let include = Patterns::new(self.include.iter().map(|text| Pattern::new(text.as_bytes())));
+        let filter = Filter::new(include.into(), route.rules.clone());
         imp::give_back_memory();
-        let (Route { from, to }, shard, memory) = (route, self.shard()?, self.memory()?);
+        let (Route { from, to, rules: _ }, shard, memory) = (route, self.shard()?, self.memory()?);
         let name = from.to_string();
         let failed = |error: Error| Failure::job(&name, error);
         let job = match to {
@@ -342,6 +329,11 @@ impl ManyArgs {
             deadpan_remote::limit(rate);
         }
     }
+}
+
+/// Returns the failure for an option that only applies to many objects.
+pub fn alone(option: &str, hint: &str) -> Failure {
+    Failure::usage(format!("{option} is for sealing and opening many objects"), hint)
 }
 
 /// Returns the place of an input, or `None` if the input has no name.

@@ -14,7 +14,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::command::folder::UnpackArgs;
-use crate::command::many::{LONG, ManyArgs, OpenedParts, Opening, Route};
+use crate::command::many::{JOBS, LONG, ManyArgs, OpenedParts, Opening, Route, alone};
 use crate::command::plan::Plan;
 use crate::key::identity::{Identities, IdentityArgs};
 use crate::key::signed::{Judge, SignerArgs, Verdict, misnamed};
@@ -33,6 +33,7 @@ use crate::tell::progress::Progress;
 use crate::tell::shown::{bytes, count, is_plain, shown};
 use crate::tell::streams::print_json;
 use crate::tell::text::{NotText, TextOnly};
+use deadpan_pack::{Pattern, Patterns, Rules};
 use deadpan_seal::{Cursor, Error, Kind, Metadata, Opened, ReadAt, Summary, Work};
 pub use range::Range;
 
@@ -54,6 +55,10 @@ pub struct OpenArgs {
     how: OpenOptions,
     #[command(flatten)]
     many: ManyArgs,
+    /// Leave out objects that match: node_modules/, *.tmp. A pattern with ! includes what earlier patterns left out.
+    /// May be repeated
+    #[arg(long, value_name = "PATTERN", help_heading = JOBS)]
+    exclude: Vec<OsString>,
     /// The files to open; - or no FILE is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -74,7 +79,8 @@ pub struct OpenOptions {
     /// Open everything, but write nothing: check that the files are whole and unchanged
     #[arg(long, conflicts_with = "output")]
     pub verify: bool,
-    /// Open only this file, this folder with everything in it, or the matches of this pattern. May be repeated
+    /// Open only this file, this folder with everything in it, or the matches of this pattern as in .gitignore. May be
+    /// repeated
     #[arg(long, value_name = "PATH", conflicts_with_all = ["range", "verify"])]
     pub only: Vec<PathBuf>,
     #[command(flatten)]
@@ -105,11 +111,22 @@ impl OpenArgs {
         if is_many && (args.range().is_some() || !args.only.is_empty()) {
             return Err(Failure::usage("--range, --as-stored and --only take single files", "name one object"));
         }
+        let hint = if args.verify {
+            "leave it out: --verify checks all sealed objects below a prefix"
+        } else {
+            "name a prefix, such as s3://BUCKET/PREFIX/, or a folder with --each"
+        };
         if args.verify {
-            many.refuse_alone("leave it out: --verify checks all sealed objects below a prefix")?;
+            many.refuse_alone(hint)?;
+        }
+        if args.verify || !is_many {
+            let given = [("--exclude", !self.exclude.is_empty()), ("--dry-run", many.is_rehearsal())];
+            given.iter().find(|(_, is_given)| *is_given).map_or(Ok(()), |(option, _)| Err(alone(option, hint)))?;
         }
         many.limit();
-        let route = if is_many && args.verify { None } else { many.route(&self.files, &args.output)? };
+        let exclude = Patterns::new(self.exclude.iter().map(|text| Pattern::new(text.as_bytes())));
+        let rules = Rules { exclude: exclude.into(), ..Rules::default() };
+        let route = if is_many && args.verify { None } else { many.route(&self.files, &args.output, rules)? };
         let sources = Source::all(self.files)?;
         args.keys.source.leave_stdin_to(&sources)?;
         args.signer.refuse_who_as_file(&sources)?;

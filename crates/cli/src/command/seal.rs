@@ -4,13 +4,16 @@ mod format;
 mod verify;
 
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::command::folder::{self, PackArgs};
+use crate::command::folder::{
+    self, ExcludeArgs, FOLDERS, Gathered, PackArgs, Preview, check_stdin, is_one_pack, root_of,
+};
 use crate::command::many::{self, ManyArgs, Readers, Route, Sealings};
 use crate::command::plan::Plan;
 use crate::key::home::Home;
@@ -29,9 +32,12 @@ use crate::place::report::{Done, Report};
 use crate::place::sealed::looks_sealed;
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure, help};
+use crate::tell::progress::Progress;
+use crate::tell::shown::{count, shown};
 use deadpan_disk::umask;
 use deadpan_files::PackSource;
 use deadpan_fleet::Job;
+use deadpan_pack::{Packer, Rules};
 use deadpan_remote::Address;
 use deadpan_seal::{Error, Kind, Metadata, Sealing, Work, age, key};
 pub use format::FormatArg;
@@ -45,6 +51,9 @@ use verify::Removal;
     "deadpan seal -p -o notes.dpn notes.txt    with a passphrase",
     "deadpan seal --any 2 -r alice -r bob -r carol minutes.txt   any two of the three open it together",
     "deadpan seal photos                       a folder with everything in it: photos.dpn",
+    "deadpan seal -o both.dpn photos notes.txt  several inputs in one file",
+    "deadpan seal --exclude '*.tmp' --gitignore src          a folder without what matches, and what git ignores",
+    "deadpan seal --dry-run --exclude-larger 10M src         shows what would go in",
     "deadpan seal -z -o small.dpn photos       compressed",
     "deadpan seal --format age -r alice a.txt  a.txt.age, which age and rage open, too",
     "deadpan seal --sign -r alice report.pdf   signed with your key, so that Alice knows who sealed it",
@@ -76,8 +85,14 @@ pub struct SealArgs {
     #[command(flatten)]
     pack: PackArgs,
     #[command(flatten)]
+    exclude: ExcludeArgs,
+    /// Seal the files and folders that FILE lists, one path on each line or before each NUL, with the folders in their
+    /// paths; - is standard input. May be repeated
+    #[arg(long, value_name = "FILE", help_heading = FOLDERS)]
+    files_from: Vec<PathBuf>,
+    #[command(flatten)]
     many: ManyArgs,
-    /// The files and folders to seal; - or no FILE is standard input
+    /// The files and folders to seal; with -o OUT, several of them go into one file; - or no FILE is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -87,11 +102,16 @@ pub struct Seal {
     args: SealArgs,
     sources: Vec<Source>,
     route: Option<Route>,
+    /// What is left out of folders.
+    rules: Rules,
+    /// Whether all inputs go into one file.
+    is_one: bool,
 }
 
 impl SealArgs {
     pub fn is_to_stdout(&self) -> bool {
-        Source::reads_stdin(&self.files) || self.output.is_stdout()
+        let reads = self.files_from.is_empty() && Source::reads_stdin(&self.files);
+        (reads || self.output.is_stdout()) && !self.many.is_rehearsal()
     }
 
     pub fn plan(mut self) -> Result<Seal, Failure> {
@@ -99,19 +119,44 @@ impl SealArgs {
         self.to.check()?;
         self.check_format()?;
         self.many.limit();
-        let sources = Source::all(self.files.clone())?;
-        let route = self.many.route(&self.files, &self.output)?;
+        check_stdin(&self.files, &self.files_from, self.exclude.files())?;
+        let is_listed = !self.files_from.is_empty();
+        let sources = if is_listed { Vec::new() } else { Source::all(self.files.clone())? };
+        let reads_list = self.files_from.iter().chain(self.exclude.files()).any(|file| file == Path::new("-"));
+        let read: Vec<_> = sources.iter().cloned().chain(reads_list.then_some(Source::Stdin)).collect();
+        self.to.leave_stdin_to(&read)?;
+        self.signing.refuse_key_as_file(&sources)?;
+        let is_many = self.many.first_of_many(&self.files).is_some();
+        if is_listed && is_many {
+            return Err(Failure::usage(
+                "--files-from lists files for one sealed file",
+                "leave it out, or leave out --each",
+            ));
+        }
+        if is_listed && self.output.place().is_none_or(|place| place.is_folder()) {
+            return Err(Failure::usage("--files-from needs a name for the sealed file", "name it with -o OUT"));
+        }
+        let is_one = !is_many && is_one_pack(&self.files, &self.files_from, &self.output);
+        let is_folder = |source: &Source| source.path().is_some_and(Path::is_dir);
+        if let Some(option) = self.exclude.given()
+            && !is_one
+            && !is_many
+            && !sources.iter().any(is_folder)
+        {
+            let message = format!("{option} leaves out a part of a folder, and there is no folder");
+            return Err(Failure::usage(message, "name a folder, or leave out the option"));
+        }
+        let rules = self.exclude.rules()?;
+        let route = self.many.route(&self.files, &self.output, rules.clone())?;
         if route.is_some() && self.remove_source {
             let hint = "remove the sources yourself when all results are there: run the command again to see it";
             return Err(Failure::usage("--remove-source takes single files", hint));
         }
-        self.to.leave_stdin_to(&sources)?;
-        self.signing.refuse_key_as_file(&sources)?;
         let to_stdout = self.output.is_stdout();
-        if sources.len() > 1 && to_stdout {
+        if is_one && self.remove_source {
             return Err(Failure::usage(
-                "several sealed files in one stream cannot be told apart",
-                "leave out -o, or seal a tar archive of them",
+                "--remove-source takes single files, and several inputs go into one",
+                "remove the inputs yourself when the sealed file is where it should be",
             ));
         }
         if self.remove_source && (to_stdout || sources.contains(&Source::Stdin)) {
@@ -120,7 +165,7 @@ impl SealArgs {
                 "sealed data that went into a pipe cannot be opened again to check them",
             ));
         }
-        Ok(Seal { args: self, sources, route })
+        Ok(Seal { args: self, sources, route, rules, is_one })
     }
 }
 
@@ -150,6 +195,14 @@ impl SealArgs {
                 "--any needs Deadpan's own format: each recipient of an age file opens it alone",
                 "leave out --any, or choose --format deadpan",
             ));
+        }
+        Ok(())
+    }
+
+    fn refuse_terminal(&self, output: &Output) -> Result<(), Failure> {
+        if output.is_terminal() && !self.armor {
+            let hint = "name a file with -o, send it to another program, or ask for text with --armor";
+            return Err(Failure::usage("sealed data are bytes, and a terminal shows text", hint));
         }
         Ok(())
     }
@@ -218,17 +271,26 @@ impl Plan for Seal {
             return self.many(route);
         }
         args.output.hold(&self.sources);
-        args.output.check_room(self.sources.len())?;
-        let mut report = Report::new("seal", args.output.json, self.sources.len()).aside(args.is_to_stdout());
-        let named = args.to.find(&Home::find()?)?;
+        let results = if self.is_one { 1 } else { self.sources.len() };
+        args.output.check_room(results)?;
+        let mut report = Report::new("seal", args.output.json, results).aside(args.is_to_stdout());
         let claims = Claims::on(&self.sources);
+        if args.many.is_rehearsal() {
+            return self.show(report.rehearsing(), &claims);
+        }
+        let named = args.to.find(&Home::find()?)?;
+        if self.is_one {
+            let start = Instant::now();
+            report.made(&self.inputs(), start, &self.seal_all(&named, &claims));
+            return Ok(report.exit());
+        }
         let mut job: Option<SealJob<'_>> = None;
         for source in &self.sources {
             let start = Instant::now();
             let result = match (self.prepare(source, &claims), &mut job) {
                 (Ok(prepared), Some(job)) => job.seal(prepared),
                 // The first input is opened before the program asks for a passphrase or makes a key.
-                (Ok(prepared), None) => job.insert(SealJob::begin(args, &named, &claims)?).seal(prepared),
+                (Ok(prepared), None) => job.insert(SealJob::begin(args, &self.rules, &named, &claims)?).seal(prepared),
                 (Err(failure), _) => Err(failure),
             };
             report.add(source, start, &result);
@@ -249,6 +311,89 @@ impl Seal {
         args.many.all(&args.output, umask(), route, &args.act(&to), Some(&how), Some(&readers))
     }
 
+    /// Shows what would go in, and writes nothing.
+    fn show(&self, mut report: Report, claims: &Claims) -> Result<Exit, Failure> {
+        if self.is_one {
+            let start = Instant::now();
+            report.made(&self.inputs(), start, &self.show_all(claims));
+        }
+        for source in self.sources.iter().filter(|_| !self.is_one) {
+            let start = Instant::now();
+            report.add(source, start, &self.show_one(source, claims));
+        }
+        Ok(report.exit())
+    }
+
+    fn show_one(&self, source: &Source, claims: &Claims) -> Result<Done, Failure> {
+        let args = &self.args;
+        let input = Input::open(source)?;
+        let place = args.output.file(|| usual_place(&input, args.format().ending()))?;
+        claims.check(&place, source)?;
+        let mut preview = Preview::new("seal", args.output.json, &place);
+        let path = source.path().unwrap_or(Path::new("-"));
+        if !input.is_folder() {
+            preview.file(path, input.length())?;
+            return preview.sum().map(|()| Done::default());
+        }
+        let mut packer = args.pack.packer(&input, None, self.rules.clone())?;
+        preview.pack(folder::name_of(path)?.as_bytes(), &mut packer)?;
+        preview.end(&input.shown(), &packer, &self.rules)
+    }
+
+    fn show_all(&self, claims: &Claims) -> Result<Done, Failure> {
+        let (inputs, place) = self.gathered(claims)?;
+        let root = root_of(&place);
+        let mut packer = self.args.pack.gather(inputs, &root, None, self.rules.clone())?;
+        let mut preview = Preview::new("seal", self.args.output.json, &place);
+        preview.pack(root.as_bytes(), &mut packer)?;
+        preview.end(&shown(&root), &packer, &self.rules)
+    }
+
+    /// Opens the inputs that go into one file, and returns the place of the result.
+    fn gathered(&self, claims: &Claims) -> Result<(Gathered, Place), Failure> {
+        let args = &self.args;
+        let inputs = Gathered::open(&args.files, &args.files_from)?;
+        let place = args.output.file(|| Err(Failure::usage("the sealed file has no name", "name it with -o OUT")))?;
+        claims.check(&place, &Source::Stdin)?;
+        Ok((inputs, place))
+    }
+
+    /// Returns a name for the inputs that go into one file.
+    fn inputs(&self) -> String {
+        let listed = if self.args.files_from.is_empty() { "" } else { "the listed files" };
+        match self.args.files.len() as u64 {
+            0 => listed.to_owned(),
+            number if listed.is_empty() => count(number, "input", "inputs"),
+            number => format!("{} and {listed}", count(number, "input", "inputs")),
+        }
+    }
+
+    /// Seals several inputs into one file.
+    fn seal_all(&self, named: &NamedRecipients, claims: &Claims) -> Result<Done, Failure> {
+        let args = &self.args;
+        let (inputs, place) = self.gathered(claims)?;
+        let output = args.output.open(&place, None)?;
+        args.refuse_terminal(&output)?;
+        let root = root_of(&place);
+        let metadata = Metadata {
+            kind: Kind::Folder,
+            name: portable(root.as_bytes()),
+            modified: inputs.modified(),
+            mode: Some(0o755),
+        };
+        let packer = args.pack.gather(inputs, &root, Some(&output), self.rules.clone())?;
+        let job = SealJob::begin(args, &self.rules, named, claims)?;
+        let name = shown(&root);
+        let sealing = job.to.sealing.clone().metadata(metadata).map_err(|error| Failure::seal(&name, error))?;
+        let progress = Progress::new(&name, None).hidden_if(output.is_terminal());
+        let add = |bytes| progress.add(bytes);
+        let work = Work { progress: Some(&add), ..Work::default() };
+        let done = job.folder(&sealing, packer, &name, &output, &work)?;
+        drop(progress);
+        let place = output.land(Attributes::usual(), args.output.sync)?;
+        Ok(Done { output: Some(place), default_key: job.to.default_key.clone(), ..done })
+    }
+
     /// Opens the input and the output. Returns an error for combinations of input and output that cannot work.
     fn prepare(&self, source: &Source, claims: &Claims) -> Result<Prepared, Failure> {
         let args = &self.args;
@@ -266,10 +411,7 @@ impl Seal {
             return Ok(Prepared::Divided(input, target, place));
         }
         let output = args.output.open(&place, Some(&input))?;
-        if output.is_terminal() && !args.armor {
-            let hint = "name a file with -o, send it to another program, or ask for text with --armor";
-            return Err(Failure::usage("sealed data are bytes, and a terminal shows text", hint));
-        }
+        args.refuse_terminal(&output)?;
         if args.remove_source && !output.is_positioned() {
             let message = format!(
                 "nothing was sealed: the output {} cannot be opened again to check it before the source is removed",
@@ -305,18 +447,24 @@ enum Prepared {
 
 struct SealJob<'a> {
     args: &'a SealArgs,
+    rules: &'a Rules,
     claims: &'a Claims,
     to: Recipients,
     removal: Option<Removal>,
 }
 
 impl<'a> SealJob<'a> {
-    fn begin(args: &'a SealArgs, named: &NamedRecipients, claims: &'a Claims) -> Result<Self, Failure> {
+    fn begin(
+        args: &'a SealArgs,
+        rules: &'a Rules,
+        named: &NamedRecipients,
+        claims: &'a Claims,
+    ) -> Result<Self, Failure> {
         let home = Home::find()?;
         let passphrases = Passphrases::new(&args.to.source);
         let to = args.resolve(named, "the sealed file", &home, &passphrases)?;
         let removal = if args.remove_source { Some(Removal::prepare(&home, passphrases, &to)?) } else { None };
-        Ok(Self { args, claims, to, removal })
+        Ok(Self { args, rules, claims, to, removal })
     }
 
     fn seal(&mut self, prepared: Prepared) -> Result<Done, Failure> {
@@ -374,11 +522,13 @@ impl<'a> SealJob<'a> {
 
     /// Seals the input. Returns the number of bytes. For a folder, also returns the packer's notes.
     fn transform(&self, sealing: &Sealing, input: &Input, output: &Output) -> Result<Done, Failure> {
-        let progress = self.args.pack.progress(input).hidden_if(input.is_terminal() || output.is_terminal());
+        let progress = self.args.pack.progress(input, self.rules);
+        let progress = progress.hidden_if(input.is_terminal() || output.is_terminal());
         let add = |bytes| progress.add(bytes);
         let work = Work { progress: Some(&add), ..Work::default() };
         if input.is_folder() {
-            return self.folder(sealing, input, output, &work);
+            let packer = self.args.pack.packer(input, Some(output), self.rules.clone())?;
+            return self.folder(sealing, packer, &input.shown(), output, &work);
         }
         let summary = if self.args.armor {
             armored(self.args.format(), output.writer(), |armor| sealing.seal_stream(input.reader(), armor, &work))
@@ -397,8 +547,16 @@ impl<'a> SealJob<'a> {
         Ok(Done { bytes: summary.plain, notes: grew.then(note).into_iter().collect(), ..Done::default() })
     }
 
-    fn folder(&self, sealing: &Sealing, input: &Input, output: &Output, work: &Work<'_>) -> Result<Done, Failure> {
-        let source = PackSource(self.args.pack.packer(input, Some(output))?);
+    /// Seals a folder, or several inputs in one pack. `name` is the name for messages.
+    fn folder(
+        &self,
+        sealing: &Sealing,
+        packer: Packer,
+        name: &str,
+        output: &Output,
+        work: &Work<'_>,
+    ) -> Result<Done, Failure> {
+        let source = PackSource(packer);
         let sealed = if self.args.armor {
             armored(self.args.format(), output.writer(), |armor| sealing.gather(source, armor, work))
         } else if let Some(file) = output.positions() {
@@ -406,8 +564,10 @@ impl<'a> SealJob<'a> {
         } else {
             sealing.gather(source, output.writer(), work)
         };
-        let (_, PackSource(packer)) = sealed.map_err(|error| folder::blame(error, &input.shown(), &output.shown()))?;
-        Ok(Done { bytes: packer.size(), ..folder::outcome(&input.shown(), &packer.notes()) })
+        let (_, PackSource(packer)) = sealed.map_err(|error| folder::blame(error, name, &output.shown()))?;
+        let mut done = Done { bytes: packer.size(), ..folder::outcome(name, &packer.notes()) };
+        folder::tell(&mut done, self.rules, &packer);
+        Ok(done)
     }
 }
 

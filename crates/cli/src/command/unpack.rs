@@ -14,7 +14,7 @@ use crate::place::report::{Done, Report};
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::Progress;
 use crate::tell::shown::shown;
-use deadpan_pack::{Chosen, Contents, Error, Excerpt, Selection, Work, index_is_stale, unpack};
+use deadpan_pack::{Chosen, Contents, Error, Excerpt, Refusal, Selection, Work, index_is_stale, unpack};
 
 /// Unpacks packs and tar archives: FILE.tar or FILE.tar.zst becomes the folder FILE, and nothing is made outside of it
 #[derive(Debug, clap::Args)]
@@ -30,7 +30,8 @@ use deadpan_pack::{Chosen, Contents, Error, Excerpt, Selection, Work, index_is_s
 pub struct UnpackCommand {
     #[command(flatten)]
     output: OutputArgs,
-    /// Unpack only this file, this folder with everything in it, or the matches of this pattern. May be repeated
+    /// Unpack only this file, this folder with everything in it, or the matches of this pattern as in .gitignore. May
+    /// be repeated
     #[arg(long, value_name = "PATH")]
     only: Vec<PathBuf>,
     #[command(flatten)]
@@ -183,8 +184,11 @@ impl<'a> Job<'a> {
         let mut excerpt = Excerpt::new(chosen.entries(&mut contents), self.other_index()?).around(damage);
         let outcome = unpack(&mut excerpt, target.unpacker(), &work).map_err(|error| self.failed(error));
         drop(progress);
+        let mut idle = unmatched(chosen);
         if !is_damaged {
-            return target.end(outcome, args.output.sync);
+            let mut done = target.end(outcome, args.output.sync)?;
+            done.notes.append(&mut idle);
+            return Ok(done);
         }
         let mut done = target.keep_whole(self.damaged(), outcome);
         done.notes.splice(..0, left_out(excerpt.left_out()));
@@ -224,6 +228,11 @@ impl<'a> Job<'a> {
 
 pub fn selection(paths: &[PathBuf]) -> Selection {
     Selection::new(paths.iter().map(|path| path.as_os_str().as_bytes().to_vec()))
+}
+
+/// Returns notes on the patterns of `--only` that match nothing.
+pub fn unmatched(chosen: &Chosen) -> Vec<String> {
+    chosen.idle().iter().map(|wanted| Refusal::no_match(wanted).to_string()).collect()
 }
 
 /// Returns the input's path without the ending of an archive.

@@ -41,6 +41,8 @@ pub struct Report {
     /// Whether JSON goes to standard error, because standard output carries data.
     aside: bool,
     talks: bool,
+    /// Whether the command only shows what it would do, so that there are no results to report.
+    rehearses: bool,
     worst: Exit,
     broken: bool,
     /// Whether a hint is printed only if it differs from the previous hint.
@@ -57,6 +59,7 @@ impl Report {
             json,
             aside: false,
             talks: files > 1 || io::stderr().is_terminal(),
+            rehearses: false,
             worst: Exit::Done,
             broken: false,
             hints_once: false,
@@ -67,6 +70,12 @@ impl Report {
     /// If `aside` is set, sends JSON to standard error, because data then go to standard output.
     pub fn aside(mut self, aside: bool) -> Self {
         self.aside = aside;
+        self
+    }
+
+    /// Reports only failures and notes, because the command itself shows what it would do.
+    pub fn rehearsing(mut self) -> Self {
+        (self.rehearses, self.talks) = (true, false);
         self
     }
 
@@ -117,7 +126,9 @@ impl Report {
                 }
             }
         }
-        if self.json {
+        let is_told =
+            self.rehearses && result.as_ref().is_ok_and(|done| done.failures.is_empty() && done.notes.is_empty());
+        if self.json && !is_told {
             let object = Value::Object(object(self.command, file, start, result));
             if self.aside {
                 say_json(&object);

@@ -18,6 +18,7 @@ use crate::tell::signals;
 use crate::tell::text::NotText;
 use deadpan_compress::Flaw;
 use deadpan_disk::{self as disk, About, Exchanged};
+use deadpan_pack::LongList;
 use deadpan_remote::Address;
 use deadpan_seal::{Error, Fault, key::KeyError};
 
@@ -257,6 +258,9 @@ fn reason(error: &io::Error) -> (Exit, String, &'static str) {
         _ if error.get_ref().is_some_and(|inner| inner.is::<Exchanged>()) => {
             let hint = "see who can change names there, and run the command again";
             return (Exit::System, Exchanged.to_string(), hint);
+        }
+        _ if error.get_ref().is_some_and(|inner| inner.is::<LongList>()) => {
+            return (Exit::System, LongList.to_string(), "shorten it");
         }
         _ if error.get_ref().is_some_and(|inner| inner.is::<NotText>()) => (
             Exit::Usage,

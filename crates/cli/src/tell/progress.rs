@@ -14,6 +14,7 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::tell::console::is_quiet;
 use crate::tell::shown::guarded;
 use deadpan_disk::Folder;
+use deadpan_pack::Rules;
 use forecast::Forecast;
 pub use line::bytes as amount;
 use rate::Rate;
@@ -45,6 +46,7 @@ enum Total {
     /// The length of a folder's archive. The computation of this length starts when the bar is first drawn.
     Folder {
         folder: Folder,
+        rules: Rules,
         keeps_holes: bool,
         forecast: OnceLock<Forecast>,
     },
@@ -58,8 +60,8 @@ impl Total {
             Self::Growing { bytes, is_whole } => {
                 is_whole.load(Ordering::Acquire).then(|| bytes.load(Ordering::Relaxed))
             }
-            Self::Folder { folder, keeps_holes, forecast } => {
-                forecast.get_or_init(|| Forecast::begin(folder.clone(), *keeps_holes)).length()
+            Self::Folder { folder, rules, keeps_holes, forecast } => {
+                forecast.get_or_init(|| Forecast::begin(folder.clone(), rules.clone(), *keeps_holes)).length()
             }
         }
     }
@@ -84,8 +86,9 @@ impl Progress {
     }
 
     /// Starts the progress of packing a folder. With `keeps_holes`, the archive does not store holes as zeros.
-    pub fn of_folder(name: &str, folder: Folder, keeps_holes: bool) -> Self {
-        Self::to(name, Total::Folder { folder, keeps_holes, forecast: OnceLock::new() })
+    /// What the rules leave out does not count.
+    pub fn of_folder(name: &str, folder: Folder, rules: &Rules, keeps_holes: bool) -> Self {
+        Self::to(name, Total::Folder { folder, rules: rules.clone(), keeps_holes, forecast: OnceLock::new() })
     }
 
     /// Starts the progress of many objects. [`plan`](Self::plan) counts the bytes of the objects.

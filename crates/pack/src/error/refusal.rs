@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::shown::shown;
+
 /// The reason why a request of the caller is impossible. Paths in the message are escaped as by
 /// [`shown`](crate::shown).
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -11,6 +13,9 @@ pub enum Refusal {
     /// The folder's name in the pack is empty or not valid.
     #[error("the folder has no name that can be packed")]
     NoName,
+    /// There is no input.
+    #[error("there is nothing to pack")]
+    Empty,
     /// A path is too deep to be packed.
     #[error("{path} is too deep: a path has at most 1024 components")]
     Deep {
@@ -94,6 +99,14 @@ pub enum Refusal {
         /// The limit that the caller set for all files, if any.
         limit: Option<u64>,
     },
+}
+
+impl Refusal {
+    /// Returns the refusal for a selected path or pattern that matches nothing.
+    #[must_use]
+    pub fn no_match(wanted: &[u8]) -> Self {
+        Self::NoMatch { wanted: shown(wanted) }
+    }
 }
 
 fn too_large(limit: Option<u64>) -> String {

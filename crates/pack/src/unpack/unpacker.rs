@@ -142,7 +142,8 @@ impl Unpacker {
             return Err(Error::Stopped);
         }
         if let Some(only) = &mut self.only {
-            only.filter().finish()?;
+            let idle = only.filter().finish()?;
+            idle.iter().for_each(|wanted| self.ledger.remark(Refusal::no_match(wanted).to_string()));
         }
         let (failures, failed) = self.ledger.failures();
         Ok(Outcome {
@@ -206,7 +207,7 @@ impl Unpacker {
                 },
                 Event::Refused { path, flaw } => {
                     let number = self.number(&path, None);
-                    if self.takes(&path) {
+                    if self.takes(&path, path.ends_with(b"/")) {
                         self.ledger.fail(number, Trouble::Known(flaw.into()))
                     } else {
                         self.ledger.pass(number)
@@ -234,7 +235,7 @@ impl Unpacker {
         let entry = &member.entry;
         self.in_order(entry)?;
         let number = self.number(&entry.path, Some(entry));
-        if !self.takes(&entry.path) {
+        if !self.takes(&entry.path, entry.kind == Kind::Folder) {
             return self.pass(member, number);
         }
         if !self.size.add(entry) {
@@ -274,9 +275,9 @@ impl Unpacker {
     }
 
     /// Whether an entry is selected.
-    fn takes(&mut self, path: &[u8]) -> bool {
+    fn takes(&mut self, path: &[u8], is_folder: bool) -> bool {
         let root = self.parser.root();
-        self.only.as_mut().is_none_or(|only| only.filter().takes(path, root))
+        self.only.as_mut().is_none_or(|only| only.filter().takes(path, is_folder, root))
     }
 
     fn pass(&mut self, mut member: Member, number: u64) -> Result<(), Error> {

@@ -9,6 +9,7 @@ mod index;
 mod packing;
 mod reference;
 mod round_trip;
+mod rules;
 mod select;
 mod tree;
 mod unpack_hostile;

@@ -51,23 +51,28 @@ fn filtered(wanted: &[&[u8]]) -> Result<usize, Error> {
     let mut taken = 0;
     while let Some(listed) = scan.next().transpose()? {
         if let Listed::Entry(entry) = listed {
-            taken += usize::from(filter.takes(&entry.path, scan.root_name()));
+            taken += usize::from(filter.takes(&entry.path, entry.kind == Kind::Folder, scan.root_name()));
         }
     }
-    filter.finish().map(|()| taken)
+    filter.finish().map(|_| taken)
 }
 
 #[test]
 fn files_folders_and_patterns_are_selected() {
     for (wanted, found) in [
-        (&[&b"a.jpg"[..]][..], &["a.jpg"][..]),
+        (&[&b"/a.jpg"[..]][..], &["a.jpg"][..]),
         (&[b"./a.jpg"], &["a.jpg"]),
         (&[b"root/b.jpg"], &["b.jpg"]),
+        (&[b"/root/b.jpg"], &["b.jpg"]),
         (&[b"root/sub/deep/"], &["sub/deep", "sub/deep/a.jpg"]),
+        (&[b"deep"], &["sub/deep", "sub/deep/a.jpg"]),
+        (&[b"deep/"], &["sub/deep", "sub/deep/a.jpg"]),
+        (&[b"hard"], &["sub/hard"]),
         (&[b"sub/deep", b"sub/deep/a.jpg", b"root/sub/deep"], &["sub/deep", "sub/deep/a.jpg"]),
-        (&[b"x", b"a.jpg"], &["a.jpg", "x"]),
-        (&[b"?.jpg"], &["a.jpg", "b.jpg"]),
-        (&[b"sub/?.jpg"], &["sub/\\xc3\\xa4.jpg"]),
+        (&[b"x", b"/a.jpg"], &["a.jpg", "x"]),
+        (&[b"/?.jpg"], &["a.jpg", "b.jpg"]),
+        (&[b"?.jpg"], &["a.jpg", "b.jpg", "root/a.jpg", "sub/deep/a.jpg"]),
+        (&[b"sub/??.jpg"], &["sub/\\xc3\\xa4.jpg"]),
         (&[b"**/a.jpg"], &["a.jpg", "root/a.jpg", "sub/deep/a.jpg"]),
         (&[b"root/sub/d*"], &["sub/deep", "sub/deep/a.jpg"]),
         (&[b"r??t/b.jpg"], &["b.jpg"]),
@@ -76,6 +81,13 @@ fn files_folders_and_patterns_are_selected() {
         (&[b"sub/**/a.jpg", b"sub.*"], &["sub/deep/a.jpg", "sub.txt"]),
         (&[b"\xff\xfe"], &["\\xff\\xfe"]),
         (&[b"?\xfe"], &["\\xff\\xfe"]),
+        (&[b"*.jpg", b"!a.jpg"], &["b.jpg", "sub/\\xc3\\xa4.jpg"]),
+        (&[b"sub", b"!**/deep/*", b"!sub/??.jpg"], &["sub", "sub/deep", "sub/hard", "sub/other"]),
+        (&[b"!?*", b"b.jpg"], &["", "b.jpg"]),
+        (
+            &[b"*.jpg", b"/x", b"*.png", b"!none"],
+            &["a.jpg", "b.jpg", "root/a.jpg", "sub/deep/a.jpg", "sub/\\xc3\\xa4.jpg", "x"],
+        ),
     ] {
         assert_eq!(paths(wanted), found);
         assert_eq!(filtered(wanted).unwrap(), found.len(), "{found:?}");
@@ -84,8 +96,8 @@ fn files_folders_and_patterns_are_selected() {
 
 #[test]
 fn everything() {
-    for all in [&b"root"[..], b"root/", b".", b"root/**/", b"./root"] {
-        let expected = if all == b"root/**/" { 15 } else { 16 };
+    for all in [&b"root"[..], b"root/", b".", b"root/**", b"./root"] {
+        let expected = if all == b"root/**" { 15 } else { 16 };
         assert_eq!(paths(&[all]).len(), expected, "{}", all.escape_ascii());
     }
 }
@@ -95,6 +107,8 @@ fn exact_names_take_precedence_over_patterns() {
     assert_eq!(paths(&[b"*"]), ["*"]);
     assert_eq!(paths(&[b"[x]"]), ["[x]"]);
     assert_eq!(paths(&[b"[x-x]"]), ["x"]);
+    assert_eq!(paths(&[b"a.jpg"]), ["a.jpg"]);
+    assert_eq!(filtered(&[b"a.jpg"]).unwrap(), 3, "an archive that is read in order has no names to look up");
 }
 
 #[test]
@@ -106,11 +120,24 @@ fn paths_may_begin_with_the_root() {
 
 #[test]
 fn a_selection_that_matches_nothing_is_an_error() {
-    for missing in [&b"nothing"[..], b"sub/a.jpg", b"*.png", b"b.jpg/x", b"roo", b"/a.jpg"] {
+    for missing in [&b"nothing"[..], b"sub/a.jpg", b"b.jpg/x", b"roo", b"/deep", b"a.jpg/"] {
         for error in [picks(&[b"a.jpg", missing], &[3]).unwrap_err(), filtered(&[b"a.jpg", missing]).unwrap_err()] {
             assert_eq!(error.fault(), Fault::Caller);
             let text = error.to_string();
             assert_eq!(text, format!("nothing in the archive matches {}", missing.escape_ascii()));
+        }
+    }
+}
+
+#[test]
+fn patterns_that_match_nothing_are_told() {
+    let (pack, _) = pack(&items(), &[3], false);
+    let mut contents = Contents::read(Cursor::new(&pack)).unwrap().expect("a pack");
+    let selection = Selection::new([b"*.png".to_vec(), b"a.jpg".to_vec(), b"!*.gif".to_vec()]);
+    assert_eq!(selection.within(&mut contents).unwrap().idle(), [b"*.png".to_vec(), b"!*.gif".to_vec()]);
+    for nothing in [&[&b"*.png"[..]][..], &[b"a.jpg", b"!*"], &[b"!**", b"!."]] {
+        for error in [picks(nothing, &[3]).unwrap_err(), filtered(nothing).unwrap_err()] {
+            assert_eq!(error.to_string(), format!("nothing in the archive matches {}", nothing[0].escape_ascii()));
         }
     }
 }

@@ -8,6 +8,7 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use crate::command::folder;
 use crate::command::many::readers::{Compared, Readers};
 use crate::place::input::Source;
 use crate::place::output::Place;
@@ -15,7 +16,7 @@ use crate::place::report::{Done, Report};
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::progress::{Progress, amount};
-use crate::tell::shown::{bytes, count};
+use crate::tell::shown::count;
 use crate::tell::streams::{print, print_json};
 use deadpan_fleet::{Error, Job, Observer, Outcome, Pair, Spot, TreeFile};
 use deadpan_remote::Problem;
@@ -150,11 +151,11 @@ impl<'a> JobReport<'a> {
     /// Prints the summary: how many objects were made, how many existed before, and how many failed. Returns the exit
     /// code. `shares` is the number of shares into which the job is divided. If `is_new` is true, this job did not make
     /// the results that existed before, and a note says so. `idle` contains the patterns that matched no object.
-    pub fn end(self, job: Option<&Job>, shares: u64, is_new: bool, idle: &[String]) -> Exit {
+    pub fn end(self, job: Option<&Job>, shares: u64, is_new: bool, idle: &[Vec<u8>]) -> Exit {
         self.finish(job, shares, is_new, idle, None)
     }
 
-    fn finish(self, job: Option<&Job>, shares: u64, is_new: bool, idle: &[String], failure: Option<&Failure>) -> Exit {
+    fn finish(self, job: Option<&Job>, shares: u64, is_new: bool, idle: &[Vec<u8>], failure: Option<&Failure>) -> Exit {
         let Self { command, json, rehearse, start, progress, report, tally, readers: _ } = self;
         drop(progress);
         let report = report.into_inner();
@@ -173,7 +174,7 @@ impl<'a> JobReport<'a> {
                 "waiting": waiting,
                 "failed": failed,
                 "left_out": left_out,
-                "idle_patterns": idle,
+                "idle_patterns": idle.iter().map(|pattern| String::from_utf8_lossy(pattern)).collect::<Vec<_>>(),
                 "bytes": moved,
                 "seconds": seconds,
                 "job": job.map(|job| job.folder().text()),
@@ -206,9 +207,7 @@ impl<'a> JobReport<'a> {
             let results = count(unknown, "result was there already, and may", "results were there already, and may");
             say(&format!("note: {results} be sealed for others: deadpan inspect --keys shows for whom"));
         }
-        for pattern in idle {
-            say(&format!("note: no name matches the pattern {}", bytes(pattern.as_bytes())));
-        }
+        folder::idle(idle.iter().map(Vec::as_slice)).for_each(|note| say(&format!("note: {note}")));
         if left_out > 0 {
             let others = count(left_out, "link or special file is", "links and special files are");
             say(&format!("note: {others} left out: only files become objects"));
@@ -232,6 +231,10 @@ impl Observer for JobReport<'_> {
 
     fn progressed(&self, bytes: u64) {
         self.progress.add(bytes);
+    }
+
+    fn remarked(&self, remark: &str) {
+        say(&format!("note: {remark}"));
     }
 
     fn planned(&self, bytes: Option<u64>) {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::range::library;
 use super::{OpenJob, OpenOptions, Origin, behind};
 use crate::command::folder::{self, Target};
-use crate::command::unpack::selection;
+use crate::command::unpack::{selection, unmatched};
 use crate::key::signed::Verdict;
 use crate::place::output::{Output, Place};
 use crate::place::partial::Attributes;
@@ -305,8 +305,9 @@ fn part(
     let (name, args) = (origin.shown(), job.args);
     let failed = |error| failed(error, origin);
     let contents = || contents(opened, origin, positions, job);
-    let ((mut contents, verdict), (other, _)) = (contents()?, contents()?);
+    let ((mut contents, mut verdict), (other, _)) = (contents()?, contents()?);
     let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;
+    verdict.notes.extend(unmatched(&chosen));
     let first: Vec<_> = chosen.entries(&mut contents).take(2).collect::<Result<_, _>>().map_err(failed)?;
     let is_file = |pick: &Pick| matches!(pick.file().kind, Kind::File | Kind::Sparse);
     // The form of the output depends on the request of the user, and not on the number of entries that match.
@@ -343,7 +344,8 @@ fn part(
         // A single file is written as a plain file, and all other selections are written as an archive. For a plain
         // file and for an archive, the contents are compared with the hashes in their headers.
         Some(pick) => {
-            let path = [contents.root_name(), b"/", &pick.entry.path].concat();
+            // A slash at the beginning keeps a `!` in the name from being a sign.
+            let path = [b"/", contents.root_name(), b"/", &pick.entry.path].concat();
             let mut unpacker = Unpacker::single(Selection::new([path]).filter(), writer);
             args.unpack.limit(&mut unpacker);
             let excerpt = Excerpt::new(chosen.entries(&mut contents), other);

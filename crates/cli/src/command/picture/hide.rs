@@ -30,6 +30,7 @@ use crate::tell::names::put_names;
 use crate::tell::shown::shown;
 use deadpan_disk::About;
 use deadpan_files::PackSource;
+use deadpan_pack::Rules;
 use deadpan_picture::Format;
 use deadpan_seal::{Error, Sealing, Work, WriteAt};
 
@@ -292,12 +293,12 @@ fn fill(
     names: &DraftNames,
 ) -> Result<Done, Failure> {
     let pack = &hide.args.pack;
-    let progress = pack.progress(input).hidden_if(input.is_terminal());
+    let progress = pack.progress(input, &Rules::default()).hidden_if(input.is_terminal());
     let add = |bytes| progress.add(bytes);
     let work = Work { progress: Some(&add), ..Work::default() };
     let name = input.shown();
     if let Some(sealing) = sealing.filter(|_| input.is_folder()) {
-        let source = PackSource(pack.packer(input, None)?);
+        let source = PackSource(pack.packer(input, None, Rules::default())?);
         let (_, PackSource(packer)) =
             sealing.gather_at(source, output, &work).map_err(|error| folder::blame(error, &name, &names.shown()))?;
         return Ok(Done { bytes: packer.size(), ..folder::outcome(&name, &packer.notes()) });

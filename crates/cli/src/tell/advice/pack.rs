@@ -1,5 +1,7 @@
 //! Advice on errors of packing, unpacking and listing.
 
+use std::io::ErrorKind;
+
 use deadpan_pack::{Action, Error, Flaw, Refusal};
 
 /// Returns advice on an error. For errors of the system, see [`entry`].
@@ -36,8 +38,14 @@ pub fn entry(action: Action) -> Option<&'static str> {
 /// Returns advice on an error of packing, or `None` if the advice on the same error of unpacking fits.
 pub fn packing(error: &Error) -> Option<&'static str> {
     match error {
+        Error::Entry { action: Action::Read, error, .. } if error.kind() == ErrorKind::NotFound => {
+            Some("check the path; with --keep-going, entries that cannot be read are left out")
+        }
         Error::Entry { action: Action::Read, .. } => {
             Some("check its permissions; with --keep-going, entries that cannot be read are left out")
+        }
+        Error::Entry { action: Action::ReadPatterns, .. } => {
+            Some("check its permissions and its length; --keep-going goes on without these patterns")
         }
         Error::Entry { action: Action::ReadAttributes, .. } => {
             Some("leave out --xattrs; with --keep-going, attributes that cannot be read are left out")

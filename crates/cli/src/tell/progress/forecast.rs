@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use deadpan_disk::{About, Folder, Walk, next_data};
+use deadpan_pack::{Rules, Sieve};
 
 /// The length of a tar block. Headers and data are padded to whole blocks.
 const BLOCK: u64 = 512;
@@ -19,11 +20,11 @@ pub struct Forecast {
 
 impl Forecast {
     /// Starts the thread. If the system cannot start a thread, the length stays unknown.
-    pub fn begin(folder: Folder, keeps_holes: bool) -> Self {
+    pub fn begin(folder: Folder, rules: Rules, keeps_holes: bool) -> Self {
         let (length, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
         let work = {
             let (length, stop) = (Arc::clone(&length), Arc::clone(&stop));
-            move || length.store(search(folder, keeps_holes, &stop).unwrap_or(0), Ordering::Relaxed)
+            move || length.store(search(folder, rules, keeps_holes, &stop).unwrap_or(0), Ordering::Relaxed)
         };
         let _ = thread::Builder::new().name("forecast".into()).spawn(work);
         Self { length, stop }
@@ -42,17 +43,24 @@ impl Drop for Forecast {
 
 /// Returns the total length of all entries, or `None` if `stop` was set. An entry that cannot be read adds nothing to
 /// the length.
-fn search(folder: Folder, keeps_holes: bool, stop: &AtomicBool) -> Option<u64> {
+fn search(folder: Folder, rules: Rules, keeps_holes: bool, stop: &AtomicBool) -> Option<u64> {
     let mut linked = HashSet::new();
     // The initial length is for the entry of the folder itself and for the two blocks at the end.
     let mut length = 3 * BLOCK;
     let Ok(mut walk) = Walk::new(folder) else { return Some(length) };
+    let mut sieve = Sieve::new(rules, &walk);
     while walk.advance() {
         if stop.load(Ordering::Relaxed) {
             return None;
         }
+        if !sieve.takes_name(&walk) {
+            continue;
+        }
         let spot = walk.spot();
         let Ok(about) = walk.look() else { continue };
+        if !sieve.takes(&mut walk, &about) {
+            continue;
+        }
         length += BLOCK;
         // The second hard link to a file becomes an entry without data.
         let mut is_second = || about.links > 1 && !linked.insert(about.id);
@@ -91,9 +99,10 @@ mod tests {
         File::create(folder.join("hole")).unwrap().set_len(1 << 30).unwrap();
         let opened = || Folder::open(&folder).unwrap();
         let stop = AtomicBool::new(false);
-        let [with, without] = [true, false].map(|keeps_holes| search(opened(), keeps_holes, &stop).unwrap());
+        let [with, without] =
+            [true, false].map(|keeps_holes| search(opened(), Rules::default(), keeps_holes, &stop).unwrap());
         stop.store(true, Ordering::Relaxed);
-        assert_eq!(search(opened(), true, &stop), None);
+        assert_eq!(search(opened(), Rules::default(), true, &stop), None);
         fs::remove_dir_all(&folder).unwrap();
         // The archive has three blocks of its own, four entries, and two blocks of data.
         assert_eq!(without, (3 + 4 + 2) * BLOCK + (1 << 30));

@@ -1,0 +1,110 @@
+//! Options that leave out a part of a folder.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::FOLDERS;
+use crate::place::input::{Input, Source};
+use crate::place::remote;
+use crate::place::report::Done;
+use crate::tell::failure::Failure;
+use crate::tell::progress::amount;
+use crate::tell::shown::{bytes, count};
+use crate::tell::size::{self, Size};
+use deadpan_pack::{Packer, Pattern, Patterns, Rules};
+
+/// The longest list that is read into memory.
+const LONGEST: u64 = 256 << 20;
+
+/// The options that leave out a part of a folder.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ExcludeArgs {
+    /// Leave out what matches a pattern as in .gitignore: node_modules/, *.tmp. A pattern with ! includes what earlier
+    /// patterns left out. May be repeated
+    #[arg(long, value_name = "PATTERN", help_heading = FOLDERS)]
+    exclude: Vec<OsString>,
+    /// Leave out what matches the patterns in FILE, whose lines are those of a .gitignore; - is standard input. May be
+    /// repeated
+    #[arg(long, value_name = "FILE", help_heading = FOLDERS)]
+    exclude_from: Vec<PathBuf>,
+    /// Leave out what git would ignore, and .git itself: reads each .gitignore of the folder, and those above it in the
+    /// same repository
+    #[arg(long, help_heading = FOLDERS)]
+    gitignore: bool,
+    /// Leave out the contents of caches, which a file CACHEDIR.TAG marks
+    #[arg(long, help_heading = FOLDERS)]
+    exclude_caches: bool,
+    /// Leave out files with more than this many bytes
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = FOLDERS)]
+    exclude_larger: Option<Size>,
+    /// Leave out what is on other file systems; the folders where they are mounted go in empty
+    #[arg(long, help_heading = FOLDERS)]
+    one_file_system: bool,
+}
+
+impl ExcludeArgs {
+    /// Returns an option that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--exclude", !self.exclude.is_empty()),
+            ("--exclude-from", !self.exclude_from.is_empty()),
+            ("--gitignore", self.gitignore),
+            ("--exclude-caches", self.exclude_caches),
+            ("--exclude-larger", self.exclude_larger.is_some()),
+            ("--one-file-system", self.one_file_system),
+        ];
+        given.iter().find(|(_, is_given)| *is_given).map(|(option, _)| *option)
+    }
+
+    /// Returns the files that the options read.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.exclude_from
+    }
+
+    /// Reads the files with patterns, and returns what is left out.
+    pub fn rules(&self) -> Result<Rules, Failure> {
+        let mut patterns: Vec<_> = self.exclude.iter().map(|text| Pattern::new(text.as_bytes())).collect();
+        for file in &self.exclude_from {
+            patterns.extend(Patterns::lines(&list(file)?));
+        }
+        Ok(Rules {
+            exclude: Patterns::new(patterns).into(),
+            git: self.gitignore,
+            caches: self.exclude_caches,
+            larger: self.exclude_larger.map(|size| size.0),
+            one_file_system: self.one_file_system,
+            system: true,
+        })
+    }
+}
+
+/// Reads a file with a list. `-` is standard input.
+pub fn list(file: &Path) -> Result<Vec<u8>, Failure> {
+    let source = if file == Path::new("-") { Source::Stdin } else { Source::File(remote::local(file.to_owned())) };
+    let input = Input::open(&source)?.file_only("name a file with one entry on each line")?;
+    input.announce();
+    let mut text = Vec::new();
+    let read = input.reader().take(LONGEST + 1).read_to_end(&mut text);
+    read.map_err(|error| Failure::io("read", &input.shown(), &error))?;
+    if text.len() as u64 > LONGEST {
+        let message = format!("{} is too long: a list has at most {}", input.shown(), amount(LONGEST));
+        return Err(Failure::usage(message, "name folders instead of single files"));
+    }
+    Ok(text)
+}
+
+/// Adds notes on patterns that matched nothing, and on files that were left out because of their length.
+pub fn tell(done: &mut Done, rules: &Rules, packer: &Packer) {
+    done.notes.extend(idle(rules.exclude.idle().map(Pattern::text)));
+    if packer.larger() > 0 {
+        let files = count(packer.larger(), "file", "files");
+        done.notes.push(format!("left out {files} of more than {} bytes", rules.larger.unwrap_or_default()));
+    }
+}
+
+/// Returns notes on patterns that matched nothing.
+pub fn idle<'a>(patterns: impl Iterator<Item = &'a [u8]>) -> impl Iterator<Item = String> {
+    patterns.map(|pattern| format!("no name matches the pattern {}", bytes(pattern)))
+}
