@@ -8,11 +8,11 @@ use crate::workspace::{self, Workspace};
 use crate::{door, wings};
 
 /// Each crate, with the crates that it may depend on.
-const ARROWS: [(&str, &[&str]); 16] = [
-    ("cli", &["fleet", "files", "seal", "pack", "disk", "picture", "remote", "base64", "pad", "ct", "lab"]),
-    ("python", &["cli", "bind", "seal", "pack", "picture", "base64", "pad", "ct", "lab"]),
+const ARROWS: [(&str, &[&str]); 17] = [
+    ("cli", &["fleet", "files", "seal", "pack", "disk", "picture", "repair", "remote", "base64", "pad", "ct", "lab"]),
+    ("python", &["cli", "bind", "seal", "pack", "picture", "repair", "base64", "pad", "ct", "lab"]),
     ("capi", &["bind", "seal", "pack", "base64", "pad", "ct"]),
-    ("bind", &["files", "seal", "pack", "picture", "disk"]),
+    ("bind", &["files", "seal", "pack", "picture", "repair", "disk"]),
     ("files", &["seal", "pack", "disk"]),
     ("fleet", &["remote", "seal", "disk", "base64", "ct"]),
     ("remote", &["seal", "pack"]),
@@ -23,6 +23,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("ct", &[]),
     ("pack", &["disk"]),
     ("picture", &[]),
+    ("repair", &[]),
     ("lab", &[]),
     ("disk", &[]),
 ];
