@@ -1,5 +1,7 @@
 //! The grid of blocks into which a file is cut, and the places of everything in its sidecar.
 
+use std::str::FromStr;
+
 use crate::Error;
 use crate::mark::MARK;
 
@@ -33,6 +35,14 @@ impl Percent {
     #[must_use]
     pub fn get(self) -> u8 {
         self.0
+    }
+}
+
+impl FromStr for Percent {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        text.parse().map_err(|_| Error::Percent).and_then(Self::new)
     }
 }
 

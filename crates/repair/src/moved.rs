@@ -121,8 +121,7 @@ impl<R: ReadAt, F: ReadAt + ?Sized> Search<'_, R, F> {
     /// Reads so many bytes of a block at a position, and fills the block up with zeros.
     fn read(&mut self, length: usize, position: u64) -> Result<(), Error> {
         let read = read_leniently(self.file, &mut self.block[..length], position)?;
-        let end = self.block.len().min(length.max(WINDOW));
-        self.block[read..end].fill(0);
+        self.block[read..].fill(0);
         Ok(())
     }
 

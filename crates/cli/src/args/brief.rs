@@ -26,7 +26,7 @@ const EVERYDAY: &[(&[&str], &[&str])] = &[
             "armor",
             "format",
             "compress",
-            "remove-source",
+            "repair",
             "quiet",
         ],
     ),
