@@ -220,8 +220,9 @@ impl Decoder {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use reed_solomon_simd::rate::{HighRateEncoder, RateEncoder};
+
+    use super::*;
 
     fn grid(rows: u16, recovery: u16, block: u32) -> Grid {
         let length = u64::from(rows) * u64::from(block);
@@ -297,9 +298,9 @@ mod tests {
                 let missing = |place: usize| (place * 31 + round * 17) % end;
                 let mut present = vec![true; end];
                 present[rows.len()..decoder.place_of_row(0)].fill(false);
-                let places = (0..end)
-                    .map(missing)
-                    .filter(|place| (*place < rows.len() || *place >= decoder.place_of_row(0)) && end % 31 != 0);
+                let places = (0..end).map(missing).filter(|place| {
+                    (*place < rows.len() || *place >= decoder.place_of_row(0)) && !end.is_multiple_of(31)
+                });
                 places.take(rows.len()).for_each(|place| present[place] = false);
                 let mut column = vec![0xee; end * grid.block()];
                 let places = (0..rows.len()).chain(decoder.place_of_row(0)..end);

@@ -1,4 +1,4 @@
-//! The reasons why making repair data, checking or repairing ends.
+//! The reasons why making recovery data, checking or repairing ends.
 
 use std::io;
 
@@ -15,15 +15,15 @@ pub enum Fault {
     System,
 }
 
-/// The reason why making repair data, checking or repairing ended.
+/// The reason why making recovery data, checking or repairing ended.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The bytes hold no valid header.
-    #[error("no repair data, or too damaged: none of its three headers is whole")]
+    #[error("no recovery data, or too damaged: none of its three headers is whole")]
     NotSidecar,
     /// The bytes are the beginning of a sidecar of a newer version.
-    #[error("repair data of version {0}, which this version does not read")]
+    #[error("recovery data of version {0}, which this version does not read")]
     Newer(u8),
     /// More of the file is damaged than the recovery data can restore.
     #[error(
@@ -36,8 +36,8 @@ pub enum Error {
         /// How many bytes of recovery data are whole.
         available: u64,
     },
-    /// The repaired bytes do not have the hash of the original file: the sidecar contradicts itself, or the file changed
-    /// while it was repaired.
+    /// The repaired bytes do not have the hash of the original file: the sidecar contradicts itself, or the file
+    /// changed while it was repaired.
     #[error("the repaired bytes are not those of the original file")]
     Contradiction,
     /// The percentage is not from 1 to 100.
@@ -53,7 +53,7 @@ pub enum Error {
     #[error("cannot read: {0}")]
     Read(io::Error),
     /// The sidecar could not be read.
-    #[error("cannot read the repair data: {0}")]
+    #[error("cannot read the recovery data: {0}")]
     ReadSidecar(io::Error),
     /// The output could not be written.
     #[error("cannot write: {0}")]

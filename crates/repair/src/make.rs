@@ -25,8 +25,8 @@ const NARROWEST: usize = 64 << 10;
 /// Makes the sidecar of a file with this length. The sidecar must be empty. Returns the length of the sidecar.
 ///
 /// # Errors
-/// [`Error::TooLong`] if the file is longer than 16 TiB, [`Error::Shrank`] if it is shorter than `length`, and errors of
-/// reading and writing.
+/// [`Error::TooLong`] if the file is longer than 16 TiB, [`Error::Shrank`] if it is shorter than `length`, and errors
+/// of reading and writing.
 pub fn make(
     file: &(impl ReadAt + ?Sized),
     length: u64,

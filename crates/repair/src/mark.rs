@@ -1,4 +1,5 @@
-//! The mark of a block: a weak sum that can be computed at each offset of a file quickly, and a part of the block's hash.
+//! The mark of a block: a weak sum, which can be computed quickly at each offset of a file, and a part of the block's
+//! hash.
 
 use std::sync::LazyLock;
 

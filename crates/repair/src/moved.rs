@@ -33,8 +33,8 @@ const PIECE: usize = 1 << 20;
 #[cfg(test)]
 pub(crate) const MEMORY: usize = MOST_GROUPS * size_of::<Moved>() * 2 + PIECE * 2 + (4 << 20);
 
-/// Looks for the missing blocks of a report at other places, and notes those that are found. Ends when the recovery data
-/// are enough for the others.
+/// Looks for the missing blocks of a report at other places, and notes those that are found. Ends when the recovery
+/// data are enough for the others.
 pub(crate) fn find<R: ReadAt>(
     sidecar: &Sidecar<R>,
     file: &(impl ReadAt + ?Sized),

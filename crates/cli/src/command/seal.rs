@@ -81,7 +81,8 @@ pub struct SealArgs {
         default_missing_value = "3"
     )]
     compress: Option<Level>,
-    /// Also make recovery data for the sealed file, FILE.dpn.dpr: N hundredths of its length, from 1 to 100 [default: 10]
+    /// Also make recovery data for the sealed file, FILE.dpn.dpr: N hundredths of its length [default: 10]. See
+    /// `deadpan repair`
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
     repair: Option<Percent>,
     /// Remove FILE after the sealed file was written to the disk, opened again and compared with FILE
@@ -310,7 +311,7 @@ impl Seal {
             }
             let place = Place::Given(sidecar::beside(place.path().unwrap_or("-".as_ref()), sidecar::ENDING));
             claims.check(&place, source)?;
-            Draft::open(&args.output, &place, None, percent).map(Box::new)
+            Draft::open(&args.output, &place, &input, percent).map(Box::new)
         });
         Ok(Prepared::Whole(input, output, draft.transpose()?))
     }

@@ -17,7 +17,7 @@ fn noise(length: usize) -> Vec<u8> {
 fn names_are_escaped() {
     let sandbox = Sandbox::new();
     let name = "a\x1b[2Jb\n.bin";
-    sandbox.write(name, &noise(5000));
+    sandbox.write(name, noise(5000));
     sandbox.run(&["repair", "make", name]).expect(0, "");
     let mut damaged = noise(5000);
     damaged[100] ^= 1;
@@ -39,7 +39,7 @@ fn names_are_escaped() {
 #[test]
 fn a_sidecar_cannot_ask_for_a_huge_file() {
     let sandbox = Sandbox::new();
-    sandbox.write("file", &noise(5000));
+    sandbox.write("file", noise(5000));
     sandbox.run(&["repair", "make", "file"]).expect(0, "");
     let mut sidecar = sandbox.read("file.dpr");
     sidecar[12..16].copy_from_slice(&(1u32 << 14).to_be_bytes());
