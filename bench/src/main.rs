@@ -29,6 +29,7 @@ const TABLES: &[NamedTable] = &[
     ("signing", programs::pairs::signing),
     ("folder", programs::folder::offer),
     ("pictures", programs::pictures::offer),
+    ("repair", programs::repair::offer),
     ("stores", programs::stores::offer),
     ("languages", programs::languages::offer),
 ];

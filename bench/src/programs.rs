@@ -8,6 +8,7 @@ pub mod folder;
 pub mod languages;
 pub mod pairs;
 pub mod pictures;
+pub mod repair;
 pub mod seal;
 pub mod stores;
 

@@ -21,6 +21,7 @@ import package
 import writer
 from program import MODES, Program
 from sealed import header, keys, recipients
+from sealed.recovery import Recovery
 from sealed.refusal import NoKey, Refused
 from sealed.source import Memory
 
@@ -87,6 +88,8 @@ class Check:
         self.case("ranges, compressed, length hidden", self.ranges, ["--compress", "--hide-length"])
         for mode in ("ecc", "pqc", "hybrid"):
             self.case(f"signed: {mode}", self.signed, mode)
+        for size in (0, 1, 512, 5000, 60_000, 1_100_000):
+            self.case(f"recovery data of {size} bytes", self.recovery, size)
         self.file("foreign.key", foreign.PEM)
         for name, sealed in foreign.files():
             self.case(f"both agree: {name}", self.both_agree, sealed)
@@ -256,6 +259,39 @@ class Check:
         end = 32 + 28 + int.from_bytes(numbers[8:], "big") + 44
         other = self.file("changed", both[0][:-end] + both[1][-end:])
         expect(read("--key", self.keys[CHEAP][0], other).returncode, 1)
+
+    def recovery(self, size: int):
+        """Both repair the same damage, and refuse what is too much."""
+        data = secrets.token_bytes(size)
+        file, output = self.file("data", data), self.folder / "repaired"
+        for percent in (1, 10, 50):
+            self.program.run("repair", "make", "--force", "--percent", percent, file)
+            sidecar = (self.folder / "data.dpr").read_bytes()
+            recovery = Recovery(sidecar)
+            expect((recovery.shift, recovery.hash_of(data), recovery.missing(data)), (0, recovery.hash, []))
+            # A burst in the file, of up to the percentage, and one in the first table.
+            lost = min(max(size * percent // 200, 1), 3000) if size else 0
+            begin = secrets.randbelow(size - lost + 1)
+            damaged = data[:begin] + bytes(byte ^ 0x5A for byte in data[begin : begin + lost]) + data[begin + lost :]
+            table = recovery.block + 10
+            spoiled = sidecar[:table] + bytes(400) + sidecar[table + 400 :]
+            self.file("data", damaged)
+            for beside in (sidecar, spoiled):
+                self.file("data.dpr", beside)
+                expect(Recovery(beside).repair(damaged) == data, True, "the reader's result")
+                self.program.run("repair", "fix", "--force", "-o", output, file)
+                if size:
+                    expect(output.read_bytes() == data, True, "the program's result")
+            self.file("data", data)
+        if size < 5000:
+            return
+        damaged = bytes(size // 2 + 3000) + data[size // 2 + 3000 :]
+        expect(self.program.start("repair", "fix", "--force", "-o", output, self.file("data", damaged)).returncode, 1)
+        try:
+            Recovery(sidecar).repair(damaged)
+        except Refused:
+            return
+        raise AssertionError("the reader has repaired more than there was recovery data for")
 
     def both_agree(self, content: bytes):
         """The program and the reader give the same answer for a file that the program does not write."""

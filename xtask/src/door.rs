@@ -4,7 +4,7 @@
 
 /// The crates that must access files through crates/disk. The crates `lab` and `picture` are exceptions: they read the
 /// user's files, or write reports to separate folders.
-const CRATES: [&str; 7] = ["bind", "capi", "cli", "files", "fleet", "pack", "remote"];
+const CRATES: [&str; 8] = ["bind", "capi", "cli", "files", "fleet", "pack", "remote", "repair"];
 
 /// Code that accesses files without crates/disk.
 const AROUND: [&str; 6] = ["rustix::fs", "File::open", "File::create", "File::options", "OpenOptions::", ".read_dir("];

@@ -8,17 +8,17 @@ use crate::workspace::{self, Workspace};
 use crate::{door, wings};
 
 /// Each crate, with the crates that it may depend on.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     (
         "cli",
         &[
-            "fleet", "files", "seal", "pack", "sieve", "disk", "picture", "remote", "base64", "pad", "compress", "ct",
-            "lab",
+            "fleet", "files", "seal", "pack", "sieve", "disk", "picture", "repair", "remote", "base64", "pad",
+            "compress", "ct", "lab",
         ],
     ),
-    ("python", &["cli", "bind", "seal", "pack", "picture", "base64", "pad", "ct", "lab"]),
+    ("python", &["cli", "bind", "seal", "pack", "picture", "repair", "base64", "pad", "ct", "lab"]),
     ("capi", &["bind", "seal", "pack", "base64", "pad", "ct"]),
-    ("bind", &["files", "seal", "pack", "picture", "disk"]),
+    ("bind", &["files", "seal", "pack", "picture", "repair", "disk"]),
     ("files", &["seal", "pack", "disk"]),
     ("fleet", &["remote", "seal", "sieve", "disk", "base64", "ct"]),
     ("remote", &["seal", "pack"]),
@@ -30,6 +30,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("pack", &["sieve", "disk"]),
     ("sieve", &["disk"]),
     ("picture", &[]),
+    ("repair", &[]),
     ("lab", &[]),
     ("disk", &[]),
 ];

@@ -13,6 +13,7 @@ mod keys;
 mod lab;
 mod pad;
 mod picture;
+mod repair;
 mod streams;
 mod to;
 mod work;
@@ -43,6 +44,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(files::open_folder, module)?)?;
     module.add_function(wrap_pyfunction!(files::list_folder, module)?)?;
     module.add_function(wrap_pyfunction!(files::inspect, module)?)?;
+    module.add_function(wrap_pyfunction!(repair::repair_make, module)?)?;
+    module.add_function(wrap_pyfunction!(repair::repair_check, module)?)?;
+    module.add_function(wrap_pyfunction!(repair::repair_fix, module)?)?;
     module.add_function(wrap_pyfunction!(base64::b64encode, module)?)?;
     module.add_function(wrap_pyfunction!(base64::b64decode, module)?)?;
     module.add_function(wrap_pyfunction!(base64::standard_b64encode, module)?)?;

@@ -126,6 +126,52 @@ def test_compressed_bytes_come_back(length, tmp_path):
     assert deadpan.inspect(tmp_path / "log.dpn", KEY)["compressed"]
 
 
+@pytest.mark.parametrize("length", [0, 1, 5000, 3_000_000])
+def test_damaged_files_are_repaired(length, tmp_path):
+    path, output, data = tmp_path / "file", tmp_path / "output", os.urandom(length)
+    path.write_bytes(data)
+    sidecar = deadpan.repair_make(path)
+    assert sidecar == tmp_path / "file.dpr"
+    with pytest.raises(FileExistsError):
+        deadpan.repair_make(path)
+    deadpan.repair_make(str(path), 30, replace=True)
+    whole = {"whole": True, "sidecar_whole": True, "fixable": True, "missing": [], "moved": 0}
+    assert deadpan.repair_check(path) == whole
+    assert not deadpan.repair_fix(path, output) and not output.exists()
+    path.write_bytes(data[: length - length // 4] + b"more" * (length == 0))
+    report = deadpan.repair_check(path)
+    assert not report["whole"] and report["fixable"] and report["moved"] == 0
+    if length < 4:
+        return
+    missing = sum(end - begin for begin, end in report["missing"])
+    assert length // 4 <= missing < length // 4 + 4096
+    done = []
+    assert deadpan.repair_fix(path, output, progress=done.append)
+    assert output.read_bytes() == data and done[0] == 0 and done[-1] >= length
+    path.write_bytes(data[: length // 2])
+    with pytest.raises(deadpan.TamperedError, match="too much is damaged"):
+        deadpan.repair_fix(path, tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_what_cannot_be_repaired(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"face")
+    for percent in (0, 101):
+        with pytest.raises(ValueError, match="percentage"):
+            deadpan.repair_make(path, percent)
+    with pytest.raises(FileNotFoundError):
+        deadpan.repair_check(path)
+    with pytest.raises(deadpan.TamperedError, match="no recovery data"):
+        deadpan.repair_check(path, sidecar=path)
+    with pytest.raises(ValueError, match="not a regular file"):
+        deadpan.repair_make(tmp_path)
+    deadpan.repair_make(path, sidecar=tmp_path / "other", progress=lambda done: None)
+    path.write_bytes(b"fact")
+    with pytest.raises(ValueError, match="the input and the output"):
+        deadpan.repair_fix(path, path, sidecar=tmp_path / "other", replace=True)
+
+
 @pytest.mark.parametrize("length", [0, 1, 65503, 65504, 65505, 262112, 3_000_000, 40_000_000])
 def test_lengths(length):
     data = os.urandom(length)

@@ -1,5 +1,5 @@
 //! The code that the bindings to other languages share: `deadpan-files` with errors as numbers, descriptions as JSON,
-//! and data in pictures.
+//! data in pictures, and recovery data.
 #![deny(unsafe_code)]
 
 mod fault;
@@ -7,6 +7,8 @@ mod inspect;
 mod paths;
 #[cfg(feature = "picture")]
 mod pictures;
+#[cfg(feature = "repair")]
+mod repair;
 
 pub use deadpan_files::{Entry, Kind, remove_drafts};
 pub use fault::{Code, Fault};
@@ -17,3 +19,5 @@ pub use paths::{
 };
 #[cfg(feature = "picture")]
 pub use pictures::{PictureOptions, read_pictures, write_pictures};
+#[cfg(feature = "repair")]
+pub use repair::{Damage, repair_check, repair_fix, repair_make, sidecar_of};

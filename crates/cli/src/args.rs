@@ -11,8 +11,8 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 
 use crate::command::plan::Task;
 use crate::command::{
-    cluster, completions, diff, inspect, keygen, keys, lab, list, man, open, pack, picture, random, rewrap, seal,
-    share, sign, synonym, unpack, verify,
+    cluster, completions, diff, inspect, keygen, keys, lab, list, man, open, pack, picture, random, repair, rewrap,
+    seal, share, sign, synonym, unpack, verify,
 };
 use crate::place::report::Whole;
 use crate::tell::console;
@@ -60,6 +60,7 @@ enum Command {
     Unpack(unpack::UnpackCommand),
     Picture(picture::PictureArgs),
     Share(share::ShareArgs),
+    Repair(repair::RepairArgs),
     Random(random::RandomArgs),
     Cluster(cluster::ClusterArgs),
     /// Measures speed, and whether run time depends on a secret
@@ -75,7 +76,7 @@ type Maker = fn(clap::Command) -> clap::Command;
 
 /// The commands by name. The program builds only the command that is called, since building all commands takes longer
 /// than sealing a small file.
-const COMMANDS: [(&str, Maker); 20] = [
+const COMMANDS: [(&str, Maker); 21] = [
     ("keygen", keygen::KeygenArgs::augment_args),
     ("keys", keys::KeysArgs::augment_args),
     ("seal", seal::SealArgs::augment_args),
@@ -90,6 +91,7 @@ const COMMANDS: [(&str, Maker); 20] = [
     ("unpack", unpack::UnpackCommand::augment_args),
     ("picture", picture::PictureArgs::augment_args),
     ("share", share::ShareArgs::augment_args),
+    ("repair", repair::RepairArgs::augment_args),
     ("random", random::RandomArgs::augment_args),
     ("cluster", cluster::ClusterArgs::augment_args),
     ("lab", lab),
@@ -184,7 +186,9 @@ fn asks_for_json(matches: &ArgMatches) -> bool {
 fn name_of(matches: &ArgMatches) -> String {
     match matches.subcommand() {
         Some(("picture", below)) => below.subcommand_name().unwrap_or("picture").to_owned(),
-        Some(("share", below)) => format!("share {}", below.subcommand_name().unwrap_or_default()),
+        Some((name @ ("share" | "repair"), below)) => {
+            format!("{name} {}", below.subcommand_name().unwrap_or_default())
+        }
         Some((name, _)) => name.to_owned(),
         None => String::new(),
     }
@@ -297,6 +301,7 @@ impl Command {
             Self::Unpack(args) => Box::new(args.plan()?),
             Self::Picture(args) => args.plan()?,
             Self::Share(args) => args.plan()?,
+            Self::Repair(args) => args.plan()?,
             Self::Random(args) => Box::new(args.plan()?),
             Self::Cluster(args) => Box::new(args.plan()?),
             Self::Completions(args) => Box::new(move || args.print(whole())),

@@ -17,6 +17,7 @@ pub mod picture;
 pub mod plan;
 pub mod process;
 pub mod random;
+pub mod repair;
 pub mod rewrap;
 pub mod seal;
 pub mod share;

@@ -99,8 +99,12 @@ impl DraftFile {
         self.land_with(None, None, sync)
     }
 
-    /// Gives the file its name, with this mode and time, or with the usual mode and time of a new file.
-    pub(crate) fn land_with(self, mode: Option<u32>, modified: Option<SystemTime>, sync: bool) -> Result<(), Error> {
+    /// Gives the file its name, with this mode and time, or with the usual mode and time of a new file. The umask also
+    /// applies to the mode.
+    ///
+    /// # Errors
+    /// The errors of [`DraftFile::land`].
+    pub fn land_with(self, mode: Option<u32>, modified: Option<SystemTime>, sync: bool) -> Result<(), Error> {
         let attributes = Attributes { mode: mode.unwrap_or(0o666) & 0o777 & !umask(), modified };
         let landing = Landing { replace: Replace::any_if(self.replace), sync };
         self.draft.land(attributes, landing).map_err(|error| Error::output(&self.target, error))

@@ -1,6 +1,7 @@
 import os
+import pathlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, TypeAlias, final
+from typing import Literal, TypeAlias, TypedDict, final
 
 from typing_extensions import Buffer
 
@@ -170,3 +171,28 @@ def open_folder(
 ) -> None: ...
 def list_folder(input: _Path, keys: _Keys, *, max_cost: _MaxCost | None = None) -> list[Entry]: ...
 def random_bytes(length: int) -> bytes: ...
+
+class _Damage(TypedDict):
+    whole: bool
+    sidecar_whole: bool
+    fixable: bool
+    missing: list[tuple[int, int]]
+    moved: int
+
+def repair_make(
+    path: _Path,
+    percent: int = 10,
+    *,
+    sidecar: _Path | None = None,
+    replace: bool = False,
+    progress: _Progress | None = None,
+) -> pathlib.Path: ...
+def repair_check(path: _Path, *, sidecar: _Path | None = None, progress: _Progress | None = None) -> _Damage: ...
+def repair_fix(
+    path: _Path,
+    output: _Path,
+    *,
+    sidecar: _Path | None = None,
+    replace: bool = False,
+    progress: _Progress | None = None,
+) -> bool: ...

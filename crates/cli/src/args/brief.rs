@@ -25,7 +25,7 @@ const EVERYDAY: &[(&[&str], &[&str])] = &[
             "armor",
             "format",
             "compress",
-            "remove-source",
+            "repair",
             "exclude",
             "quiet",
         ],

@@ -16,6 +16,7 @@ use crate::command::folder::{
 };
 use crate::command::many::{self, ManyArgs, Readers, Route, Sealings};
 use crate::command::plan::Plan;
+use crate::command::repair::sidecar::{self, Draft};
 use crate::key::home::Home;
 use crate::key::identity::Identities;
 use crate::key::passphrase::Passphrases;
@@ -39,6 +40,7 @@ use deadpan_files::PackSource;
 use deadpan_fleet::Job;
 use deadpan_pack::{Packer, Rules};
 use deadpan_remote::Address;
+use deadpan_repair::Percent;
 use deadpan_seal::{Error, Kind, Metadata, Sealing, Work, age, key};
 pub use format::FormatArg;
 use verify::Removal;
@@ -55,6 +57,7 @@ use verify::Removal;
     "deadpan seal --exclude '*.tmp' --gitignore src          a folder without what matches, and what git ignores",
     "deadpan seal --dry-run --exclude-larger 10M src         shows what would go in",
     "deadpan seal -z -o small.dpn photos       compressed",
+    "deadpan seal --repair photos              with recovery data, photos.dpn.dpr (deadpan repair)",
     "deadpan seal --format age -r alice a.txt  a.txt.age, which age and rage open, too",
     "deadpan seal --sign -r alice report.pdf   signed with your key, so that Alice knows who sealed it",
     "tar c folder | deadpan seal > folder.dpn  through pipes",
@@ -79,6 +82,10 @@ pub struct SealArgs {
     hide_length: bool,
     #[command(flatten)]
     compress: LevelArgs,
+    /// Also make recovery data for the sealed file, FILE.dpn.dpr: N hundredths of its length [default: 10]. See
+    /// `deadpan repair`
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
+    repair: Option<Percent>,
     /// Remove FILE after the sealed file was written to the disk, opened again and compared with FILE
     #[arg(long)]
     remove_source: bool,
@@ -112,6 +119,11 @@ impl SealArgs {
     pub fn is_to_stdout(&self) -> bool {
         let reads = self.files_from.is_empty() && Source::reads_stdin(&self.files);
         (reads || self.output.is_stdout()) && !self.many.is_rehearsal()
+    }
+
+    /// Whether the sealed data go to standard output, because of `-o -` or because there is no other place for them.
+    fn is_to_stream(&self) -> bool {
+        self.output.is_stdout() || self.is_to_stdout() && self.output.place().is_none()
     }
 
     pub fn plan(mut self) -> Result<Seal, Failure> {
@@ -151,6 +163,13 @@ impl SealArgs {
         if route.is_some() && self.remove_source {
             let hint = "remove the sources yourself when all results are there: run the command again to see it";
             return Err(Failure::usage("--remove-source takes single files", hint));
+        }
+        let is_remote = || self.output.place().and_then(Place::path).is_some_and(remote::is_address);
+        if self.repair.is_some() && (route.is_some() || self.is_to_stream() || is_remote()) {
+            return Err(Failure::usage(
+                "--repair needs a file as output, and not a stream, a tree or a store",
+                "name a file with -o; for files that are there: deadpan repair make FILE...",
+            ));
         }
         let to_stdout = self.output.is_stdout();
         if is_one && self.remove_source {
@@ -419,7 +438,16 @@ impl Seal {
             );
             return Err(Failure::usage(message, "name a file with -o, or leave out --remove-source"));
         }
-        Ok(Prepared::Whole(input, output))
+        let draft = args.repair.map(|percent| {
+            if !output.is_positioned() {
+                let message = format!("--repair needs a file as output, and {} is none", output.shown());
+                return Err(Failure::usage(message, "name a file with -o, or leave out --repair"));
+            }
+            let place = Place::Given(sidecar::beside(place.path().unwrap_or("-".as_ref()), sidecar::ENDING));
+            claims.check(&place, source)?;
+            Draft::open(&args.output, &place, &input, percent).map(Box::new)
+        });
+        Ok(Prepared::Whole(input, output, draft.transpose()?))
     }
 
     /// If the result is written in parts, so that another run can continue after an interruption, returns the address
@@ -428,6 +456,7 @@ impl Seal {
         let args = &self.args;
         let is_divided = args.format() == FormatArg::Deadpan
             && !(args.armor || args.signing.is_given() || args.compress.get().is_some() || args.remove_source)
+            && args.repair.is_none()
             && input.positioned
             && input.source.path().is_some_and(|path| path.to_str().is_some())
             && input.length().is_some_and(|length| length >= many::LONG);
@@ -440,7 +469,8 @@ impl Seal {
 
 /// An input and the place of its result.
 enum Prepared {
-    Whole(Input, Output),
+    /// The draft is that of the recovery data.
+    Whole(Input, Output, Option<Box<Draft>>),
     /// The result is made in parts.
     Divided(Input, Address, Place),
 }
@@ -469,7 +499,7 @@ impl<'a> SealJob<'a> {
 
     fn seal(&mut self, prepared: Prepared) -> Result<Done, Failure> {
         match prepared {
-            Prepared::Whole(input, output) => self.whole(&input, output),
+            Prepared::Whole(input, output, draft) => self.whole(&input, output, draft),
             Prepared::Divided(input, target, place) => {
                 let args = self.args;
                 let how = |job: &Job| args.how(&self.to, job);
@@ -480,7 +510,7 @@ impl<'a> SealJob<'a> {
                         "note: this key may not keep the state of an upload in {}, so it is not resumed",
                         place.shown()
                     ));
-                    return self.whole(&input, args.output.open(&place, Some(&input))?);
+                    return self.whole(&input, args.output.open(&place, Some(&input))?, None);
                 };
                 self.claims.made(&place);
                 Ok(Done { output: Some(place), bytes, default_key: self.to.default_key.clone(), ..Done::default() })
@@ -488,7 +518,7 @@ impl<'a> SealJob<'a> {
         }
     }
 
-    fn whole(&mut self, input: &Input, output: Output) -> Result<Done, Failure> {
+    fn whole(&mut self, input: &Input, output: Output, draft: Option<Box<Draft>>) -> Result<Done, Failure> {
         let sealing = self.sealing(input)?;
         input.announce();
         let done = self.transform(&sealing, input, &output)?;
@@ -500,7 +530,22 @@ impl<'a> SealJob<'a> {
             }
             _ => None,
         };
-        let place = output.land(Attributes::usual(), self.args.output.sync || self.args.remove_source)?;
+        let sync = self.args.output.sync || self.args.remove_source;
+        // The sealed file was just written, so it is read from memory. While it was sealed, its length was not always
+        // known, and without the length, nobody knows which of its parts belong together.
+        if let (Some(draft), Some(file)) = (&draft, output.positions()) {
+            let length = file.metadata().map_err(|error| Failure::io("read", &output.shown(), &error))?.len();
+            draft.make(file, length, &output.shown())?;
+        }
+        let place = match draft {
+            None => output.land(Attributes::usual(), sync)?,
+            Some(draft) => {
+                let beside = draft.place().clone();
+                let place = draft.land_with(output, sync)?;
+                self.claims.made(&beside);
+                place
+            }
+        };
         self.claims.made(&place);
         if self.removal.is_some() {
             verify::remove(input)?;

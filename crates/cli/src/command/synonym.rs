@@ -27,6 +27,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["ls", "l", "contents"], "deadpan list"),
     (&["info", "show", "stat", "dump"], "deadpan inspect"),
     (&["rekey", "reencrypt", "re-encrypt", "readdress", "share-with", "grant", "revoke"], "deadpan rewrap"),
+    (&["par2", "recover", "parity", "fix", "heal"], "deadpan repair"),
     (&["check", "test"], "deadpan open --verify, for a sealed file, or deadpan verify, for a signature"),
     (&["tar", "archive", "create", "zip", "a"], "deadpan pack"),
     (&["untar", "unzip"], "deadpan unpack"),

@@ -2,6 +2,7 @@
 
 mod job;
 mod picture;
+mod repair;
 mod store;
 
 use std::borrow::Cow;

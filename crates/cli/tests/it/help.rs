@@ -14,7 +14,7 @@ const USUAL: &str = "deadpan keygen && deadpan keygen -o ~/.config/deadpan/work.
     head -c 5000 /dev/zero > data && echo words > pw";
 
 /// A command, the shell commands to run before its examples, and the number of examples that cannot run here.
-const COMMANDS: [(&str, &str, usize); 24] = [
+const COMMANDS: [(&str, &str, usize); 27] = [
     ("keygen", "", 0),
     ("keys", "USUAL && deadpan keys remove alice && deadpan keys unprotect hybrid", 0),
     ("keys add", "USUAL && deadpan keys remove alice", 1),
@@ -103,6 +103,19 @@ const COMMANDS: [(&str, &str, usize); 24] = [
         "USUAL && echo text > minutes.txt && deadpan seal --any 2 -r bob.pub -r alice -r old.pub minutes.txt && \
         deadpan keys export > me.pub && deadpan share open -i bob.key -r me.pub -o bob.share minutes.txt.dpn && \
         deadpan share open -i old.key -r me.pub -o carol.share minutes.txt.dpn",
+        0,
+    ),
+    ("repair make", "USUAL && deadpan seal photos && mkdir disk2 && cp data film.mkv", 0),
+    (
+        "repair check",
+        "USUAL && deadpan seal --repair photos && mkdir disk2 && cp data film.mkv && \
+        deadpan repair make -o disk2 film.mkv",
+        0,
+    ),
+    (
+        "repair fix",
+        "USUAL && deadpan seal --repair photos && echo more >> photos.dpn && mkdir disk2 && cp data film.mkv && \
+        deadpan repair make -o disk2 film.mkv",
         0,
     ),
     ("random", "", 3),

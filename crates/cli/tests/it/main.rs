@@ -27,6 +27,7 @@ mod real_plugin;
 #[path = "../../../pack/tests/it/reference/mod.rs"]
 mod reference;
 mod remote;
+mod repair;
 mod rewrap;
 mod sandbox;
 mod scripts;
