@@ -3,6 +3,7 @@
 mod content;
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::io::{self, Read, Seek};
 use std::os::unix::ffi::OsStrExt;
 
@@ -61,6 +62,8 @@ pub struct Comparison<'a, R, S> {
     found: Ahead<Found>,
     /// A folder of the pack whose contents are skipped.
     skipped: Option<Vec<u8>>,
+    /// The entries of files that have several names on the disk. Hard links lead to them.
+    shared: HashMap<Vec<u8>, Entry>,
 }
 
 /// A file or folder that the walk has reached.
@@ -118,6 +121,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Comparison<'a, R, S> {
             packed: Ahead::Unknown,
             found: Ahead::Unknown,
             skipped: None,
+            shared: HashMap::new(),
         })
     }
 
@@ -224,10 +228,17 @@ impl<'a, R: Read + Seek, S: Read + Seek> Comparison<'a, R, S> {
         let packed = match &packed.target {
             Some(target) if packed.kind == Kind::HardLink => {
                 let damaged = || Flaw::Damaged(format!("{} is a link to nothing", shown(&path)));
-                Entry { path: packed.path, ..self.contents.find(target)?.ok_or_else(damaged)? }
+                let file = match self.shared.get(target) {
+                    Some(file) => file.clone(),
+                    None => self.contents.find(target)?.ok_or_else(damaged)?,
+                };
+                Entry { path: packed.path, ..file }
             }
             _ => packed,
         };
+        if about.is_file() && about.links > 1 && matches!(packed.kind, Kind::File | Kind::Sparse) {
+            self.shared.insert(packed.path.clone(), packed.clone());
+        }
         let is_same_kind = match packed.kind {
             Kind::Folder => about.is_folder(),
             Kind::SymbolicLink => about.is_link(),

@@ -37,7 +37,7 @@ pub use excerpt::{Excerpt, LeftOut};
 pub use implied::most_implied;
 pub use note::{Note, Notes, What};
 pub use pack::{Job, OutputPlace, Packer, Packing};
-pub use scan::{Listed, Scan, is_archive};
+pub use scan::{Listed, Scan, is_archive, is_damaged};
 pub use select::{Chosen, Filter, Pick, Picks, Selection};
 pub use shown::{is_plain, shown};
 pub use stale::index_is_stale;

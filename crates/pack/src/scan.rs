@@ -56,6 +56,31 @@ pub fn is_archive(start: &[u8]) -> bool {
     start.first_chunk().is_some_and(tar::is_header)
 }
 
+/// Reads a whole archive without its index, and returns whether headers are damaged or its end is missing.
+///
+/// # Errors
+/// If the system fails.
+pub fn is_damaged(mut input: impl Read) -> Result<bool, Error> {
+    let (mut parser, mut buffer) = (Parser::foreign().searching_on(), vec![0; BUFFER]);
+    loop {
+        let length = match input.read(&mut buffer) {
+            Ok(0) => return Ok(parser.end().is_err()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) if error.raw_os_error().is_some() => return Err(Error::Read(error)),
+            Err(_) => return Ok(true),
+            Ok(length) => length,
+        };
+        let mut at = 0;
+        loop {
+            match parser.next(&buffer[..length], &mut at) {
+                Ok(None) => break,
+                Ok(Some(Event::GoesOn(_))) | Err(_) => return Ok(true),
+                Ok(Some(_)) => {}
+            }
+        }
+    }
+}
+
 impl<R: Read> Scan<R> {
     /// Lists the entries of a stream, and reads it to its end.
     pub fn stream(input: R) -> Self {

@@ -15,6 +15,9 @@ use crate::index::{Table, fill};
 use crate::path::{is_under, order};
 use crate::scan::{Listed, Scan};
 
+/// The length of the longest tar record that programs fill with zeros in practice. GNU tar has records of 10 KiB.
+const LONGEST_RECORD: u64 = 64 << 10;
+
 /// Whether the input begins like a pack, but another program has changed the archive, so that the index is destroyed or
 /// outdated. [`Contents`](crate::Contents) and [`Scan::seekable`] read such an input as an archive of another program.
 /// For an [`Unpacker`](crate::Unpacker), call [`Unpacker::without_index`](crate::Unpacker::without_index) before the
@@ -80,9 +83,10 @@ fn ends_elsewhere(input: &mut (impl Read + Seek)) -> Result<bool, Error> {
     // zeros.
     let mut next = Vec::new();
     input.seek(SeekFrom::Start(end)).map_err(Error::Read)?;
-    input.take(BLOCK).read_to_end(&mut next).map_err(Error::Read)?;
-    if next.is_empty() || next.len() as u64 == BLOCK && next.iter().all(|byte| *byte == 0) {
-        return Ok(true);
+    input.by_ref().take(LONGEST_RECORD).read_to_end(&mut next).map_err(Error::Read)?;
+    if next.is_empty() || next.len() as u64 >= BLOCK && next[..BLOCK as usize].iter().all(|byte| *byte == 0) {
+        // More zeros than a record has are an end that was lost, and not the end of another program.
+        return Ok((next.len() as u64) < LONGEST_RECORD || next.iter().any(|byte| *byte != 0));
     }
     // The end of the changed archive may lie inside the table of the old index.
     let Some(at) = whole.checked_sub(TRAILER as u64).filter(|at| *at >= end) else { return Ok(false) };

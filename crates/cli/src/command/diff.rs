@@ -72,10 +72,12 @@ pub struct Diff {
 
 impl Plan for Diff {
     fn run(&self) -> Result<Exit, Failure> {
+        refuse_special(self.source.path())?;
         let input = Input::open(&self.source)?.file_only("name a sealed file or an archive")?;
         let name = input.shown();
         let mut start = Vec::new();
-        let mut tally = DiffTally { json: self.args.json, source: &self.source, lines: 0, worst: Exit::Done };
+        let mut tally =
+            DiffTally { json: self.args.json, source: &self.source, lines: 0, failed: 0, worst: Exit::Done };
         if let Some(archive) = Archive::look(&input, &mut start)? {
             if !input.positioned {
                 return Err(unpositioned(&name));
@@ -137,6 +139,7 @@ impl Diff {
             return Err(Failure::usage(format!("{name} holds an archive without an index"), hint));
         };
         let path = self.other(sealed)?;
+        refuse_special(Some(&path))?;
         let found = Input::open(&Source::File(path.clone()))?;
         if !found.is_folder() {
             let message = format!("{name} holds a folder, and {} is none", shown(&path));
@@ -167,6 +170,7 @@ impl Diff {
     fn file(&self, tally: &mut DiffTally<'_>, opened: &Opened, length: u64, reader: impl Read) -> Result<(), Failure> {
         let Metadata { name, mode, modified, .. } = opened.metadata();
         let path = self.other(name.as_deref())?;
+        refuse_special(Some(&path))?;
         let found = Input::open(&Source::File(path.clone()))?;
         let Some((file, about)) = found.file().zip(found.about).filter(|(_, about)| about.is_file()) else {
             let message = format!("{} holds a file, and {} is none", self.source.shown(), shown(&path));
@@ -210,6 +214,17 @@ impl Diff {
     }
 }
 
+/// Refuses pipes and devices, since opening a pipe waits for its writer.
+fn refuse_special(path: Option<&Path>) -> Result<(), Failure> {
+    let about = path.filter(|path| !remote::is_address(path)).and_then(|path| About::of_path(path).ok());
+    match (about, path) {
+        (Some(about), Some(path)) if !about.is_file() && !about.is_folder() => {
+            Err(Failure::usage(format!("{} is neither a file nor a folder", shown(path)), HINT))
+        }
+        _ => Ok(()),
+    }
+}
+
 const HINT: &str = "name what to compare it with: deadpan diff FILE PATH";
 
 /// How many bytes are compared at once.
@@ -232,6 +247,8 @@ struct DiffTally<'a> {
     json: bool,
     source: &'a Source,
     lines: u64,
+    /// How many paths could not be compared.
+    failed: u64,
     worst: Exit,
 }
 
@@ -249,6 +266,7 @@ impl DiffTally<'_> {
     /// Reports a path that cannot be compared.
     fn failed(&mut self, failure: &Failure) -> Result<(), Failure> {
         self.worst = self.worst.max(failure.exit);
+        self.failed += 1;
         if self.json {
             return print_json(&report::failed("diff", self.source, failure));
         }
@@ -259,8 +277,12 @@ impl DiffTally<'_> {
     fn end(self) -> Result<Exit, Failure> {
         let same =
             if self.lines == 0 { "no difference".into() } else { count(self.lines, "difference", "differences") };
+        let failed = match self.failed {
+            0 => String::new(),
+            failed => format!("; {} could not be compared", count(failed, "path", "paths")),
+        };
         if !self.json {
-            say(&format!("diff: {}: {same}", self.source.shown()));
+            say(&format!("diff: {}: {same}{failed}", self.source.shown()));
         }
         Ok(self.worst.max(if self.lines > 0 { Exit::Data } else { Exit::Done }))
     }

@@ -118,6 +118,9 @@ impl OpenArgs {
         } else {
             "name a prefix, such as s3://BUCKET/PREFIX/, or a folder with --each"
         };
+        if is_many && args.unpack.most() < u64::MAX {
+            return Err(Failure::usage("--max-size takes single files", "name one object"));
+        }
         if args.verify {
             many.refuse_alone(hint)?;
         }
@@ -361,13 +364,17 @@ impl OpenJob<'_> {
             return Err(Failure::usage(message, hint));
         }
         let is_saved = self.args.unpack.keep_going && !output.is_positioned() && !output.is_terminal();
+        let saved = if is_saved && self.args.range().is_none() {
+            behind::stream(&opened, origin, self, &output)?
+        } else {
+            None
+        };
         let written = match self.args.range() {
-            None if is_saved && behind::local(origin, self).is_some() => {
-                Ok(behind::stream(&opened, origin, self, &output)?)
-            }
+            _ if saved.is_some() => saved.ok_or(Error::Truncated),
             Some(range) => range.write(&opened, origin, sealed, &output),
             // The data are compared with the signed digest before any data are written to the output.
             None if self.judge.is_required() && !output.is_positioned() => {
+                self.check_length(&opened, origin)?;
                 Range::ALL.write(&opened, origin, sealed, &output)
             }
             None => whole(&opened, origin, sealed, &output, self.args.unpack.most()),
@@ -411,6 +418,15 @@ impl OpenJob<'_> {
         };
         self.claims.made(place);
         Ok(Some(Done { output: Some(place.clone()), bytes, ..Done::default() }))
+    }
+
+    /// Refuses data that are longer than the user allows.
+    fn check_length(&self, opened: &Opened, origin: &Origin<'_>) -> Result<(), Failure> {
+        let most = self.args.unpack.most();
+        let Some((input, length)) = origin.positions.filter(|_| most < u64::MAX) else { return Ok(()) };
+        let reader = opened.seek_in(Cursor::new(input, length));
+        let reader = reader.map_err(|error| Failure::seal(&origin.name, error))?;
+        if reader.length() > most { Err(too_long(&origin.name, TooLong(most))) } else { Ok(()) }
     }
 
     /// Checks the signatures that the user requires, before anything is written. If the input cannot be read at any
@@ -510,6 +526,10 @@ fn watched<T>(
     act(&Work { progress: Some(&add), ..Work::default() })
 }
 
+fn too_long(input: &str, long: TooLong) -> Failure {
+    Failure::new(Exit::Data, format!("{input}: {long}"), "allow more with --max-size")
+}
+
 fn blame_output(error: Error, input: &str, output: &Output) -> Failure {
     match error {
         Error::Write(inner) if inner.get_ref().is_some_and(|inner| inner.is::<NotText>()) => {
@@ -519,7 +539,7 @@ fn blame_output(error: Error, input: &str, output: &Output) -> Failure {
         Error::Write(ref inner)
             if let Some(long) = inner.get_ref().and_then(|inner| inner.downcast_ref::<TooLong>()) =>
         {
-            Failure::new(Exit::Data, format!("{input}: {long}"), "allow more with --max-size")
+            too_long(input, *long)
         }
         error => Failure::blame(error, input, &output.shown()),
     }

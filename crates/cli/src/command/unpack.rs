@@ -1,5 +1,6 @@
 //! `deadpan unpack`: unpacks packs and tar archives that are not sealed.
 
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -14,7 +15,7 @@ use crate::place::report::{Done, Report};
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::Progress;
 use crate::tell::shown::shown;
-use deadpan_pack::{Chosen, Contents, Error, Excerpt, Refusal, Selection, Work, index_is_stale, unpack};
+use deadpan_pack::{Chosen, Contents, Error, Excerpt, Refusal, Selection, Work, index_is_stale, is_damaged, unpack};
 
 /// Unpacks packs and tar archives: FILE.tar or FILE.tar.zst becomes the folder FILE, and nothing is made outside of it
 #[derive(Debug, clap::Args)]
@@ -80,9 +81,6 @@ impl Unpack {
             let hint = "name a FILE, or read from another program: zcat FILE | deadpan unpack -o OUT";
             return Err(Failure::usage("an archive is bytes, and a terminal gives text", hint));
         }
-        if args.unpack.keep_going {
-            input = input.spooled()?;
-        }
         let mut start = Vec::new();
         let archive = match Archive::look(&input, &mut start)? {
             Some(archive) => archive,
@@ -96,6 +94,9 @@ impl Unpack {
                 return Err(Failure::new(Exit::Data, format!("{name} is not a tar archive"), hint));
             }
         };
+        if args.unpack.keep_going {
+            input = input.spooled(&start)?;
+        }
         let place = args.output.folder(self.sources.len(), || usual_place(source))?;
         claims.check_folder(&place, source, args.output.force)?;
         let done = Job { args, input: &input, archive, start: &start, place: &place }.run();
@@ -137,7 +138,11 @@ impl<'a> Job<'a> {
                 } else {
                     selection(&args.only).within(&mut contents).map_err(|error| self.failed(error))?
                 };
-                self.selected(contents, &chosen)
+                match self.damage(&mut contents, &chosen) {
+                    // A part of the index is damaged.
+                    None => self.through(true),
+                    Some(damage) => self.selected(contents, &chosen, damage),
+                }
             }
             None => self.through(is_damaged),
         }
@@ -161,22 +166,24 @@ impl<'a> Job<'a> {
         target.map(Target::of_unsealed)
     }
 
-    /// Unpacks the chosen entries of a pack. With `--keep-going`, looks for damage first, since damaged entries must
-    /// not reach an existing folder.
-    fn selected(&self, mut contents: Index<'_>, chosen: &Chosen) -> Result<Done, Failure> {
+    /// With `--keep-going`, finds the chosen entries that are damaged. Returns `None` if the index cannot be used.
+    fn damage(&self, contents: &mut Index<'_>, chosen: &Chosen) -> Option<Vec<Range<u64>>> {
+        if !self.args.unpack.keep_going {
+            return Some(Vec::new());
+        }
+        let progress = Progress::new(&self.input.shown(), None);
+        let excerpt = Excerpt::new(chosen.entries(contents), self.other_index().ok()?);
+        excerpt.damage(&|bytes| progress.add(bytes)).ok()
+    }
+
+    /// Unpacks the chosen entries of a pack, except for the damaged ones. If there is damage, nothing is added to an
+    /// existing folder.
+    fn selected(&self, mut contents: Index<'_>, chosen: &Chosen, damage: Vec<Range<u64>>) -> Result<Done, Failure> {
         let args = self.args;
-        let damage = if args.unpack.keep_going {
-            let progress = Progress::new(&self.input.shown(), None);
-            let excerpt = Excerpt::new(chosen.entries(&mut contents), self.other_index()?);
-            excerpt.damage(&|bytes| progress.add(bytes)).map_err(|error| self.failed(error))?
-        } else {
-            Vec::new()
-        };
         let is_damaged = !damage.is_empty();
         let mut target = self.target()?;
-        if is_damaged && !target.is_new() {
-            let beside = Target::begin_beside(self.place, Some(self.input), &args.unpack, &args.output)?;
-            target = beside.map_or(target, Target::of_unsealed);
+        if is_damaged {
+            target = self.beside(target)?;
         }
         let progress = Progress::new(&self.input.shown(), None);
         let add = |bytes| progress.add(bytes);
@@ -206,6 +213,9 @@ impl<'a> Job<'a> {
         let add = |bytes| progress.add(bytes);
         let work = Work { progress: Some(&add), ..Work::default() };
         let mut target = self.target()?;
+        if args.unpack.keep_going && !target.is_new() && (is_damaged || self.is_damaged()?) {
+            target = self.beside(target)?;
+        }
         if stale || is_damaged {
             target.unpacker().without_index();
         }
@@ -217,6 +227,24 @@ impl<'a> Job<'a> {
         match outcome.map_err(|error| self.failed(error)) {
             Ok(outcome) if outcome.damaged || is_damaged => Ok(target.keep_whole(self.damaged(), Ok(outcome))),
             outcome => target.end(outcome, args.output.sync),
+        }
+    }
+
+    /// Returns a new target beside a folder that exists.
+    fn beside(&self, target: Target) -> Result<Target, Failure> {
+        if target.is_new() {
+            return Ok(target);
+        }
+        let beside = Target::begin_beside(self.place, Some(self.input), &self.args.unpack, &self.args.output)?;
+        Ok(beside.map_or(target, Target::of_unsealed))
+    }
+
+    /// Whether an archive that is read without an index is damaged.
+    fn is_damaged(&self) -> Result<bool, Failure> {
+        match self.archive.anywhere(self.input) {
+            Ok(reader) => is_damaged(reader).map_err(|error| self.failed(error)),
+            Err(failure) if failure.exit == Exit::Data => Ok(true),
+            Err(failure) => Err(failure),
         }
     }
 

@@ -73,7 +73,7 @@ impl Archive {
     pub fn advise(self, failure: Failure, input: &Input) -> Failure {
         let is_foreign = self == Self::Compressed && failure.exit == Exit::Data && failure.hint.is_none();
         let name = input.source.path().map_or("FILE".into(), shown);
-        let hint = format!("an archive of another program: zstd -dc {name} | deadpan unpack -o OUT");
+        let hint = format!("if another program made it: zstd -dc {name} | deadpan unpack -o OUT");
         if is_foreign { Failure { hint: Some(hint), ..failure } } else { failure }
     }
 

@@ -203,11 +203,13 @@ impl Input {
 
     /// Copies the data of a pipe to a temporary file in the current folder, so that all positions can be read. Other
     /// inputs stay as they are.
-    pub fn spooled(self) -> Result<Self, Failure> {
+    ///
+    /// `start` holds the bytes that were already read.
+    pub fn spooled(self, start: &[u8]) -> Result<Self, Failure> {
         if self.positioned || self.is_folder() {
             return Ok(self);
         }
-        let spool = Self::spool(&self.data, &self.shown())?;
+        let spool = Self::spool(start.chain(&self.data), &self.shown(), false)?;
         self.replaced(spool)
     }
 
@@ -220,7 +222,7 @@ impl Input {
             (&self.data).rewind().map_err(|error| Failure::io("read", &name, &error))?;
             return Ok(self);
         }
-        let spool = Self::spool(reader, &name)?;
+        let spool = Self::spool(reader, &name, armored)?;
         self.replaced(spool)
     }
 
@@ -231,7 +233,7 @@ impl Input {
         Ok(Self { about, data, positioned: true, spool: Some(spool), ..self })
     }
 
-    fn spool(mut data: impl Read, name: &str) -> Result<Draft, Failure> {
+    fn spool(mut data: impl Read, name: &str, armored: bool) -> Result<Draft, Failure> {
         let here = held::way(Path::new(".")).map_err(|error| unspooled(&error))?;
         let spool = Draft::create_in(here.folder(), OsStr::new("input"));
         let spool = spool.map_err(|error| unspooled(&io::Error::other(error)))?;
@@ -239,6 +241,11 @@ impl Input {
         loop {
             let read = match data.read(&mut buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if armored && error.raw_os_error().is_none() => {
+                    let why = Failure::seal(name, Error::Read(error)).message;
+                    say(&format!("note: {why}; what comes before it is read"));
+                    break;
+                }
                 read => read.map_err(|error| Failure::seal(name, Error::Read(error)))?,
             };
             if read == 0 {

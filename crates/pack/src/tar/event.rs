@@ -38,6 +38,8 @@ pub(crate) enum Event {
         /// The bytes of the comment.
         bytes: Vec<u8>,
     },
+    /// The archive goes on at this byte, although blocks of zeros ended it. Only a lenient parser reports this.
+    GoesOn(u64),
     /// The archive ends before this byte.
     End(u64),
     /// Bytes after the end of the archive, as a range in the caller's bytes.

@@ -31,10 +31,14 @@ pub(crate) struct Parser {
     found: VecDeque<Event>,
     /// The marker of a pack is ignored.
     foreign: bool,
+    /// Blocks of zeros do not end an archive without an index.
+    lenient: bool,
     pack: bool,
     root: Option<Vec<u8>>,
     global: PaxRecords,
     next: Next,
+    /// Whether blocks of zeros came last.
+    zeros: bool,
 }
 
 /// The contents of the extended headers that apply to the next entry.
@@ -92,16 +96,23 @@ impl Parser {
             block: Vec::with_capacity(BLOCK),
             found: VecDeque::new(),
             foreign: false,
+            lenient: false,
             pack: false,
             root: None,
             global: PaxRecords::default(),
             next: Next::default(),
+            zeros: false,
         }
     }
 
     /// Makes a parser that reads a pack as an archive of another program, without an index.
     pub(crate) fn foreign() -> Self {
         Self { foreign: true, ..Self::new() }
+    }
+
+    /// After blocks of zeros, which can be damage, too, goes on with the next header of an archive without an index.
+    pub(crate) fn searching_on(self) -> Self {
+        Self { lenient: true, ..self }
     }
 
     pub(crate) fn is_pack(&self) -> bool {
@@ -137,6 +148,7 @@ impl Parser {
     pub(crate) fn lose(&mut self) {
         self.block.clear();
         self.next = Next::default();
+        self.zeros = false;
         self.state = State::Lost(block::BLOCK - self.offset % block::BLOCK);
     }
 
@@ -264,8 +276,15 @@ impl Parser {
             pieces.add_old(&block[..504])?;
             return if block[504] == 0 { self.old_map_read() } else { Ok(None) };
         }
-        if matches!(self.state, State::Lost(_)) {
-            let Ok(header) = Header::new(block, begin) else { return Ok(None) };
+        let is_lenient = self.lenient && !self.pack;
+        if matches!(self.state, State::Lost(_)) || is_lenient && matches!(self.state, State::Ending) {
+            let Ok(header) = Header::new(block, begin) else {
+                self.state = State::Lost(0);
+                return Ok(None);
+            };
+            if std::mem::take(&mut self.zeros) {
+                self.found.push_back(Event::GoesOn(begin));
+            }
             self.state = State::Header;
             return self.header(&header, begin);
         }
@@ -282,6 +301,7 @@ impl Parser {
                 Err(Error::damaged("the archive ends after the headers of an entry"))
             }
             (true, false) => {
+                self.zeros = true;
                 self.state = State::Ending;
                 Ok(None)
             }

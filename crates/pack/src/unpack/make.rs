@@ -57,6 +57,8 @@ pub(super) struct Maker {
     jobs: Vec<FileJob>,
     /// The number of extended attributes that were not restored.
     attributes: u64,
+    /// Entries do not replace earlier entries of the archive.
+    keeps_first: bool,
 }
 
 /// The file whose content comes next.
@@ -94,7 +96,14 @@ impl Maker {
             next: NextContent::Ignored,
             jobs: Vec::new(),
             attributes: 0,
+            keeps_first: false,
         }
+    }
+
+    /// From now on, an entry does not replace an earlier entry of the archive. After damage, an entry may come from an
+    /// archive inside the archive.
+    pub(super) fn keep_first(&mut self) {
+        self.keeps_first = true;
     }
 
     /// Sets whether the archive is a pack. Must be called before the first entry is made.
@@ -121,6 +130,9 @@ impl Maker {
             return Ok(());
         }
         let twice = self.note_name(&entry.path, bytes)?;
+        if twice && self.keeps_first && entry.kind != Kind::Folder {
+            return Err(Trouble::EXISTS);
+        }
         let folder = self.folder_of(&entry, bytes)?;
         let name = name(&entry.path).to_vec();
         let (fresh, archive) = (self.options.fresh, self.options.archive);

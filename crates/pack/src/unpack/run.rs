@@ -21,7 +21,7 @@ const MOST_THREADS: usize = 16;
 pub fn unpack(input: impl Read + Send, unpacker: &mut Unpacker, work: &Work<'_>) -> Result<Outcome, Error> {
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     let threads = if work.threads == 0 { cores() } else { work.threads }.min(MOST_THREADS);
-    let turn = Mutex::new(UnpackTurn { input, unpacker: &mut *unpacker, error: None, ended: false });
+    let turn = Mutex::new(UnpackTurn { input, unpacker: &mut *unpacker, error: None, later: None, ended: false });
     thread::scope(|scope| {
         // If the system cannot start a thread, the running threads do the work of that thread.
         let spawned =
@@ -40,6 +40,8 @@ struct UnpackTurn<'u, R> {
     input: R,
     unpacker: &'u mut Unpacker,
     error: Option<Error>,
+    /// An error of the input that comes after the bytes which were read before.
+    later: Option<io::Error>,
     ended: bool,
 }
 
@@ -74,8 +76,18 @@ impl<R: Read> UnpackTurn<'_, R> {
             return Err(Error::Stopped);
         }
         // If the input is an `Excerpt`, its read errors can contain errors of this crate, which are returned unchanged.
-        let length = fill(&mut self.input, unit).map_err(|error| error.downcast().unwrap_or_else(Error::Read))?;
-        self.ended = length < unit.len();
+        let failed = |error: io::Error| error.downcast().unwrap_or_else(Error::Read);
+        if let Some(error) = self.later.take() {
+            return Err(failed(error));
+        }
+        let (length, error) = fill(&mut self.input, unit);
+        if let Some(error) = error {
+            if length == 0 {
+                return Err(failed(error));
+            }
+            self.later = Some(error);
+        }
+        self.ended = length < unit.len() && self.later.is_none();
         if length == 0 {
             return Ok(None);
         }
@@ -83,15 +95,16 @@ impl<R: Read> UnpackTurn<'_, R> {
     }
 }
 
-fn fill(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+/// Fills the buffer as far as possible. Returns how many bytes were read, and what ended the reading.
+fn fill(input: &mut impl Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
     let mut filled = 0;
     while filled < buffer.len() {
         match input.read(&mut buffer[filled..]) {
             Ok(0) => break,
             Ok(length) => filled += length,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Err(error) => return (filled, Some(error)),
         }
     }
-    Ok(filled)
+    (filled, None)
 }

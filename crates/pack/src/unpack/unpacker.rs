@@ -63,11 +63,12 @@ impl Unpacker {
 
     fn with(target: Option<Folder>, options: Unpacking) -> Self {
         let ledger = Arc::new(Ledger::new(options.keep_going));
+        let skip_damage = options.skip_damage && options.keep_going;
         Self {
             attributes: options.attributes,
-            skip_damage: options.skip_damage && options.keep_going,
+            skip_damage,
             damaged: false,
-            parser: Parser::new(),
+            parser: if skip_damage { Parser::new().searching_on() } else { Parser::new() },
             maker: Maker::new(target, options, Arc::clone(&ledger)),
             ledger,
             index: IndexCheck::default(),
@@ -93,7 +94,7 @@ impl Unpacker {
     /// Reads a pack as an archive of another program, with its root as an ordinary folder and without its index. If
     /// [`index_is_stale`](crate::index_is_stale) returns true, call this function before `put`.
     pub fn without_index(&mut self) {
-        self.parser = Parser::foreign();
+        self.parser = if self.skip_damage { Parser::foreign().searching_on() } else { Parser::foreign() };
         self.ledger.remark(Oddity::Stale.to_string());
     }
 
@@ -186,6 +187,7 @@ impl Unpacker {
                 Err(error) if self.skip_damage && !self.parser.is_pack() => {
                     self.maker.next_entry();
                     self.damaged = true;
+                    self.maker.keep_first();
                     match self.entries.checked_sub(1).filter(|_| self.parser.is_within()) {
                         Some(number) => self.ledger.fail(number, Trouble::Known(error)),
                         None => self.ledger.fail_late(self.entries, b"", Trouble::Known(error)),
@@ -220,6 +222,12 @@ impl Unpacker {
                 }
                 Event::Comment { .. } => {}
                 Event::Odd(odd) => self.ledger.remark(odd.to_string()),
+                Event::GoesOn(offset) => {
+                    self.damaged = true;
+                    self.maker.keep_first();
+                    let error = Error::damaged(format!("blocks of zeros stand before byte {offset}"));
+                    self.ledger.fail_late(self.entries, b"", Trouble::Known(error));
+                }
                 Event::End(offset) => self.index.end(offset),
                 Event::Tail(range) if self.parser.is_pack() => self.index.tail(&bytes[range], &self.ledger)?,
                 Event::Tail(_) => {}

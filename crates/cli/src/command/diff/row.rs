@@ -107,7 +107,9 @@ impl DiffRow<'_> {
                 }
             }
             Differs::Attributes if packed.mode != found.mode => format!("{} -> {}", mode(packed), mode(found)),
-            Differs::Contents if packed.modified == found.modified => "the size and the time are the same".into(),
+            Differs::Contents if packed.modified.is_none() || packed.modified == found.modified => {
+                "it has other contents of the same size".into()
+            }
             _ => {
                 let times = [packed, found].map(|side| side.modified.unwrap_or_default());
                 let local = times.map(|time| Clock::local(time).to_string());

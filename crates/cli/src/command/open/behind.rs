@@ -6,10 +6,11 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use super::range::library;
-use super::{OpenJob, Origin};
+use super::{OpenJob, Origin, too_long};
 use crate::command::folder::{MOST, others};
 use crate::place::output::Output;
 use crate::place::partial::Attributes;
+use crate::place::window::TooLong;
 use crate::tell::failure::Failure;
 use crate::tell::progress::Progress;
 use crate::tell::shown::shown;
@@ -94,28 +95,24 @@ pub fn file(
         failure.notes.push(format!("{UNFOUND}: {NO_FILE}"));
         return failure;
     };
-    let whole = || Cursor::new(input, length);
-    let mut reader = match opened.seek_in(whole()) {
-        Ok(reader) => reader,
-        Err(_) if opened.is_signed() => {
-            failure.notes.push("nothing is kept, since its signature at the end is damaged or missing".into());
-            return failure;
-        }
-        Err(_) if opened.is_compressed() => {
-            failure.notes.push("nothing is kept, since its table of compressed parts at the end is damaged".into());
-            return failure;
-        }
-        Err(_) => {
-            let Ok(reader) = opened.seek_in_damaged(whole()) else { return failure };
-            failure.notes.push(if opened.hides_length() {
-                "its end is damaged, and with it its length: zeros may follow the data".into()
-            } else {
-                "its end is damaged or missing, so its length is not known: it may have been longer".into()
-            });
+    let mut reader = match behind(opened, (input, length)) {
+        Ok(Behind { reader, end }) => {
+            failure.notes.extend(end.map(|(_, note)| note));
             reader
         }
+        Err(why) => {
+            failure.notes.extend(why);
+            return failure;
+        }
     };
-    match with_holes(opened, origin, job, &mut reader, partial.file()) {
+    match job.judge.verdict(&origin.name, opened, reader.signatures()) {
+        Ok(verdict) => failure.notes.extend(verdict.notes),
+        Err(refused) => {
+            failure.notes.push(format!("nothing is kept: {}", refused.message));
+            return failure;
+        }
+    }
+    match with_holes(&origin.name, &mut reader, partial.file()) {
         Ok(None) => {}
         Ok(Some(notes)) => match partial.keep_incomplete(attributes) {
             Ok(kept) => {
@@ -133,14 +130,55 @@ pub fn file(
     failure
 }
 
-/// Writes all data that can be read to a stream, with zeros where data are missing.
-pub fn stream(opened: &Opened, origin: &Origin<'_>, job: &OpenJob<'_>, output: &Output) -> Result<Summary, Failure> {
-    let name = &origin.name;
-    let failed = |error| Failure::seal(name, error);
+type Reader<'a> = RangeReader<Cursor<&'a dyn ReadAt>>;
+
+/// A reader for the data of a damaged file.
+struct Behind<'a> {
+    reader: Reader<'a>,
+    /// What is wrong with the end of the file, and a note about it.
+    end: Option<(Error, String)>,
+}
+
+/// Returns a reader for the data of a damaged file, or a note why nothing is kept.
+fn behind<'a>(opened: &Opened, (input, length): (&'a dyn ReadAt, u64)) -> Result<Behind<'a>, Option<String>> {
+    let whole = || Cursor::new(input, length);
+    let error = match opened.seek_in(whole()) {
+        Ok(reader) => return Ok(Behind { reader, end: None }),
+        Err(error) => error,
+    };
+    if opened.is_signed() {
+        return Err(Some("nothing is kept, since its signature at the end is damaged or missing".into()));
+    }
+    if opened.is_compressed() {
+        return Err(Some("nothing is kept, since its table of compressed parts at the end is damaged".into()));
+    }
+    let reader = opened.seek_in_damaged(whole()).map_err(|_| None)?;
+    let note = if opened.hides_length() {
+        "its end is damaged, and with it its length: zeros may follow the data"
+    } else {
+        "its end is damaged or missing, so its length is not known: it may have been longer"
+    };
+    Ok(Behind { reader, end: Some((error, note.into())) })
+}
+
+/// Writes all data that can be read to a stream, with zeros where data are missing. Returns `None` if nothing after the
+/// damage can be found.
+pub fn stream(
+    opened: &Opened,
+    origin: &Origin<'_>,
+    job: &OpenJob<'_>,
+    output: &Output,
+) -> Result<Option<Summary>, Failure> {
+    let (name, most) = (&origin.name, job.args.unpack.most());
+    let Some(Ok(Behind { mut reader, end: damage })) = local(origin, job).map(|positions| behind(opened, positions))
+    else {
+        return Ok(None);
+    };
     let unwritten = |error: io::Error| Failure::io("write", &output.shown(), &error);
-    let (input, length) = local(origin, job).ok_or_else(|| failed(Error::Truncated))?;
-    let mut reader = opened.seek_in(Cursor::new(input, length)).map_err(failed)?;
     let (signatures, all, mut writer, mut end) = (reader.signatures().cloned(), reader.length(), output.writer(), 0);
+    if all > most {
+        return Err(too_long(name, TooLong(most)));
+    }
     let mut put = |at: u64, bytes: &[u8]| {
         io::copy(&mut io::repeat(0).take(at - end), &mut writer)?;
         writer.write_all(bytes)?;
@@ -149,28 +187,28 @@ pub fn stream(opened: &Opened, origin: &Origin<'_>, job: &OpenJob<'_>, output: &
     };
     let (gaps, first) = gaps(&mut reader, name, &mut put).map_err(unwritten)?;
     put(all, &[]).map_err(unwritten)?;
-    match first {
-        None => Ok(Summary { plain: all, sealed: 0, signatures }),
-        Some(error) => Err(Failure { notes: notes_on(&gaps, all, "zeros"), ..failed(library(error)) }),
-    }
+    let mut notes = notes_on(&gaps, all, "zeros");
+    let error = match (damage, first.map(library)) {
+        (None, None) => return Ok(Some(Summary { plain: all, sealed: 0, signatures })),
+        (Some((error, note)), first) => {
+            notes.insert(0, note);
+            first.unwrap_or(error)
+        }
+        (None, Some(first)) => first,
+    };
+    Err(Failure { notes, ..Failure::seal(name, error) })
 }
 
-/// Writes all data that can be read. Returns notes about the missing data. Returns `None` if no data can be read, or if
-/// the data must not be kept because of the signature.
+/// Writes all data that can be read. Returns notes about the missing data. Returns `None` if no data can be read.
 fn with_holes(
-    opened: &Opened,
-    origin: &Origin<'_>,
-    job: &OpenJob<'_>,
+    name: &str,
     reader: &mut RangeReader<impl Read + Seek>,
     file: &std::fs::File,
 ) -> io::Result<Option<Vec<String>>> {
-    if job.judge.verdict(&origin.name, opened, reader.signatures()).is_err() {
-        return Ok(None);
-    }
     let all = reader.length();
     file.set_len(0)?;
     file.set_len(all)?;
-    let (gaps, _) = gaps(reader, &origin.name, |at, bytes| file.write_all_at(bytes, at))?;
+    let (gaps, _) = gaps(reader, name, |at, bytes| file.write_all_at(bytes, at))?;
     let missing: u64 = gaps.iter().map(|gap| gap.end - gap.start).sum();
     Ok((missing < all).then(|| notes_on(&gaps, all, "a hole")))
 }

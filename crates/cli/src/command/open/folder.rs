@@ -71,7 +71,10 @@ fn to(
         && let Some((whole, failure)) = find()
     {
         // The entries of a damaged folder are not added to an existing folder, but to a new folder beside it.
-        return Ok(whole.unpack(&Chosen::all(), beside(target, place, origin, job)?, origin, failure));
+        target = beside(target, place, origin, job)?;
+        if let Some(whole) = whole {
+            return Ok(whole.unpack(&Chosen::all(), target, origin, failure));
+        }
     }
     if !args.only.is_empty() {
         target.unpacker().only(selection(&args.only).filter());
@@ -82,7 +85,7 @@ fn to(
     };
     if stopped.is_damage
         && target.is_new()
-        && let Some((whole, _)) = find()
+        && let Some((Some(whole), _)) = find()
     {
         target.discard(Failure::usage("", ""));
         return Ok(whole.unpack(&Chosen::all(), begin()?, origin, stopped.failure));
@@ -103,15 +106,21 @@ struct Damaged<R> {
     contents: Contents<R>,
     other: Contents<R>,
     gaps: Vec<Range<u64>>,
+    /// Notes on the signature.
+    notes: Vec<String>,
 }
 
 impl<'a> Damaged<SealedData<'a>> {
-    /// Finds the undamaged parts of a damaged pack, if the user wants these parts, and if the signatures and the index
-    /// of the pack are undamaged. Also returns the failure. Returns `None` if nothing is damaged.
-    fn find(opened: &Opened, origin: &Origin<'a>, job: &OpenJob<'_>) -> Option<(Self, Failure)> {
+    /// Finds the undamaged parts of a damaged pack, if the user wants these parts. Also returns the failure. Returns no
+    /// parts if the end of the pack or its index are damaged. Returns `None` if nothing is damaged, or if the signature
+    /// is not the one that the user requires.
+    fn find(opened: &Opened, origin: &Origin<'a>, job: &OpenJob<'_>) -> Option<(Option<Self>, Failure)> {
         let (input, length) = behind::local(origin, job)?;
-        let mut reader = opened.seek_in(Cursor::new(input, length)).ok()?;
-        job.judge.verdict(&origin.name, opened, reader.signatures()).ok()?;
+        let mut reader = match opened.seek_in(Cursor::new(input, length)) {
+            Ok(reader) => reader,
+            Err(error) => return behind::is_damage(&error).then(|| (None, Failure::seal(&origin.name, error))),
+        };
+        let verdict = job.judge.verdict(&origin.name, opened, reader.signatures()).ok()?;
         let contents = || {
             let reader = opened.seek_in(Cursor::new(input, length)).ok()?;
             let read = Contents::read(reader).or_else(|error| match (error, &opened.metadata().name) {
@@ -124,16 +133,18 @@ impl<'a> Damaged<SealedData<'a>> {
             });
             read.ok().flatten()
         };
-        // The function reads all data only if the pack has an index.
-        let (contents, other) = (contents()?, contents()?);
         let (gaps, error) = behind::gaps(&mut reader, &origin.name, |_, _| Ok(())).ok()?;
         let failure = Failure::seal(&origin.name, library(error?));
-        Some((Self { contents, other, gaps }, failure))
+        let whole = contents().zip(contents()).and_then(|(mut contents, other)| {
+            let is_usable = contents.entries().all(|entry| entry.is_ok());
+            is_usable.then_some(Self { contents, other, gaps, notes: verdict.notes })
+        });
+        Some((whole, failure))
     }
 
     /// Unpacks the chosen entries that are undamaged, and adds the names of the damaged entries to the failure.
     fn unpack(self, chosen: &Chosen, mut target: Target, origin: &Origin<'_>, failure: Failure) -> Done {
-        let Self { mut contents, other, gaps } = self;
+        let Self { mut contents, other, gaps, notes } = self;
         let progress = Progress::new(&origin.name, None);
         let add = |bytes| progress.add(bytes);
         let work = deadpan_pack::Work { progress: Some(&add), ..deadpan_pack::Work::default() };
@@ -142,7 +153,7 @@ impl<'a> Damaged<SealedData<'a>> {
         drop(progress);
         let left_out = folder::left_out(excerpt.left_out());
         let mut done = target.keep_whole(failure, outcome.map_err(|error| failed(error, origin)));
-        done.notes.splice(..0, left_out);
+        done.notes.splice(..0, left_out.into_iter().chain(notes));
         done
     }
 }
@@ -316,7 +327,7 @@ fn part(
         let mut target = target(place, origin, job)?;
         let find = || Damaged::find(opened, origin, job);
         if !target.is_new()
-            && let Some((whole, failure)) = find()
+            && let Some((Some(whole), failure)) = find()
         {
             return Ok(whole.unpack(&chosen, beside(target, place, origin, job)?, origin, failure));
         }
@@ -329,7 +340,7 @@ fn part(
         return match outcome {
             Err(error @ Error::Read(_))
                 if target.is_new()
-                    && let Some((whole, _)) = find() =>
+                    && let Some((Some(whole), _)) = find() =>
             {
                 target.discard(Failure::usage("", ""));
                 Ok(whole.unpack(&chosen, self::target(place, origin, job)?, origin, failed(error)))
