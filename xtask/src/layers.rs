@@ -9,7 +9,7 @@ use crate::{door, wings};
 
 /// Each crate, with the crates that it may depend on.
 const ARROWS: [(&str, &[&str]); 17] = [
-    ("cli", &["fleet", "files", "seal", "pack", "sieve", "disk", "picture", "remote", "base64", "pad", "ct", "lab"]),
+    ("cli", &["fleet", "files", "seal", "pack", "disk", "picture", "remote", "base64", "pad", "ct", "lab"]),
     ("python", &["cli", "bind", "seal", "pack", "picture", "base64", "pad", "ct", "lab"]),
     ("capi", &["bind", "seal", "pack", "base64", "pad", "ct"]),
     ("bind", &["files", "seal", "pack", "picture", "disk"]),
