@@ -96,7 +96,8 @@ impl Gathered {
                 }
             }
             if names.len() > DEEPEST {
-                return wrong("is too deep", "a path has at most 1024 names");
+                let message = format!("{}: a path has {} names, which is too deep", name(file), names.len());
+                return Err(Failure::usage(message, "a path has at most 1024 names"));
             }
             let Some((first, rest)) = names.split_first() else {
                 let hint = "list what is in it: find . -mindepth 1; or name the folder instead of a list";
