@@ -12,8 +12,8 @@ const ARROWS: [(&str, &[&str]); 18] = [
     (
         "cli",
         &[
-            "fleet", "files", "seal", "pack", "sieve", "disk", "picture", "repair", "remote", "base64", "pad",
-            "compress", "ct", "lab",
+            "fleet", "files", "seal", "pack", "disk", "picture", "repair", "remote", "base64", "pad", "compress", "ct",
+            "lab",
         ],
     ),
     ("python", &["cli", "bind", "seal", "pack", "picture", "repair", "base64", "pad", "ct", "lab"]),

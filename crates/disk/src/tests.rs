@@ -1,7 +1,7 @@
 //! Tests of output files, with temporary names and without.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -395,4 +395,59 @@ fn a_folder_in_the_place_of_a_new_one_is_refused() {
     assert!(!taken, "another folder was taken for a new one");
     assert_eq!(fs::read(place.join("old/secret")).unwrap(), b"s");
     fs::remove_dir_all(place).unwrap();
+}
+
+/// The steps of a walk: the paths, with a letter for the kind.
+fn steps(mut walk: Walk) -> Vec<String> {
+    let mut steps = Vec::new();
+    while walk.advance() {
+        let path = walk.path().to_string_lossy().into_owned();
+        let kind = match walk.open().unwrap() {
+            WalkStep::Node(Node::Folder(Ok(())), _) => "d",
+            WalkStep::Node(Node::File(_), _) => "f",
+            WalkStep::Node(Node::Link(_), _) => "l",
+            WalkStep::Gone => "gone",
+            _ => "?",
+        };
+        steps.push(format!("{kind} {path}"));
+    }
+    steps
+}
+
+#[test]
+fn a_walk_goes_through_several_places() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    for name in ["one/a/x", "two/b/y", "two/b/z", "two/c"] {
+        fs::create_dir_all(path(name).parent().unwrap()).unwrap();
+        fs::write(path(name), name).unwrap();
+    }
+    std::os::unix::fs::symlink("two", path("link")).unwrap();
+    let base = Folder::open(place.path()).unwrap();
+    let listed = |name: &str, paths: &[&[&str]]| {
+        let mut listing = Listing::Parts(std::collections::BTreeMap::new());
+        paths.iter().for_each(|path| listing.add(path.iter().map(AsRef::as_ref)));
+        Start::Listed(base.clone(), name.into(), listing)
+    };
+    let open = |name: &str| {
+        let file = File::open(path(name)).unwrap();
+        let about = About::of_file(&file).unwrap();
+        Start::Open(file, about, path(name))
+    };
+    let walk = |starts: Vec<(&str, Start)>| {
+        let starts = starts.into_iter().map(|(name, start)| (name.into(), start)).collect();
+        steps(Walk::gather(starts).unwrap())
+    };
+    assert_eq!(
+        walk(vec![("z", open("one")), ("a", open("two/c")), ("m", listed("two", &[&["b", "y"], &["gone"]]))]),
+        ["f a", "d m", "d m/b", "f m/b/y", "? m/gone", "d z", "d z/a", "f z/a/x"]
+    );
+    // A part of what is listed as a whole adds nothing, in any order.
+    for paths in [&[&["b"][..], &["b", "y"]][..], &[&["b", "y"], &["b"]]] {
+        assert_eq!(walk(vec![("two", listed("two", paths))]), ["d two", "d two/b", "f two/b/y", "f two/b/z"]);
+    }
+    // No link is followed, and the folder of a start can be gone.
+    assert_eq!(walk(vec![("link", listed("link", &[&[]]))]), ["l link"]);
+    assert_eq!(walk(vec![("link", listed("link", &[&["c"]]))]), ["? link"]);
+    assert_eq!(walk(vec![("gone", listed("gone", &[&[]]))]), ["? gone"]);
 }

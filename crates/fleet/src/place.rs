@@ -244,6 +244,10 @@ fn files(tree: &Tree, avoid: Option<About>, rules: &Rules, beside: &mut Beside) 
             Ok(_) => beside.others.push(name),
         }
     }
+    if sieve.larger() > 0 {
+        let most = rules.larger.unwrap_or_default();
+        beside.remarks.push(format!("left out files of more than {most} bytes, {} in all", sieve.larger()));
+    }
     for Remark { path, what } in sieve.remarks() {
         let path = tree.path().join(OsStr::from_bytes(&path));
         match what {

@@ -100,8 +100,8 @@ impl Selection {
     /// Looks up each path in the index. Exact names take precedence over patterns.
     ///
     /// # Errors
-    /// [`Error::Refused`] if a path without wildcards matches nothing, or if nothing is selected at all. Also returns an
-    /// error if the index is damaged or cannot be read.
+    /// [`Error::Refused`] if a path without wildcards matches nothing, or if nothing is selected at all. Also fails if
+    /// the index is damaged or cannot be read.
     pub fn within<R: Read + Seek>(&self, contents: &mut Contents<R>) -> Result<Chosen, Error> {
         let root = contents.root_name().to_vec();
         let (mut rules, mut idle) = (self.begin(), Vec::new());

@@ -1,12 +1,15 @@
 //! Compares the verdicts on random paths and random pattern files with `git check-ignore`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use deadpan_sieve::Patterns;
+use tempfile::TempDir;
+
+use deadpan_disk::{Folder, Walk};
+use deadpan_sieve::{Patterns, Rules, Sieve};
 
 /// The number of trees, and the number of cases in all: a case is a pattern file, with paths.
 const TREES: usize = 10;
@@ -83,20 +86,81 @@ fn git(folder: &Path, args: &[&str]) -> Command {
     git
 }
 
-#[test]
-fn verdicts_are_those_of_git() {
+/// Returns an empty folder with a repository, or `None` if there is no git.
+fn repository() -> Option<TempDir> {
     if Command::new("git").arg("--version").output().is_err() {
         let _ = writeln!(std::io::stderr(), "skipped: there is no git");
-        return;
+        return None;
     }
+    // On a disk that others use, thousands of small files can take a minute.
+    let memory = Some("/dev/shm").filter(|folder| Path::new(folder).is_dir());
+    let folder = memory.map_or_else(tempfile::tempdir, tempfile::tempdir_in).expect("a folder");
+    assert!(git(folder.path(), &["init", "-q"]).status().expect("git").success());
+    Some(folder)
+}
+
+/// Lists in several folders, whose patterns take back what others exclude, and the repository's own list.
+#[test]
+fn a_walk_takes_the_files_that_git_lists() {
+    let Some(folder) = repository() else { return };
+    let (place, mut random) = (folder.path(), Random(11));
+    let write = |path: &Path, random: &mut Random| {
+        let lines: Vec<_> = (0..random.below(4)).map(|_| random.pattern()).collect();
+        fs::write(path, lines.join("\n")).expect("a file");
+    };
+    write(&place.join(".git/info/exclude"), &mut random);
+    for case in 0..150 {
+        let top = place.join(format!("case{case}"));
+        for _ in 0..15 {
+            let path = top.join(random.path());
+            if path.parent().is_some_and(|above| fs::create_dir_all(above).is_ok()) && !path.is_dir() {
+                fs::write(&path, "").expect("a file");
+                if random.below(3) == 0 {
+                    write(&path.with_file_name(".gitignore"), &mut random);
+                }
+            }
+        }
+    }
+    let listed = git(place, &["ls-files", "-z", "-co", "--exclude-standard"]).output().expect("git").stdout;
+    let expected: BTreeSet<_> =
+        listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(Vec::from).collect();
+    let walked = |begin: &str| {
+        let mut walk = Walk::new(Folder::open(&place.join(begin)).expect("a folder")).expect("a walk");
+        let mut sieve = Sieve::new(Rules { git: true, ..Rules::default() }, &walk);
+        let mut found = BTreeSet::new();
+        while walk.advance() {
+            if !sieve.takes_name(&walk) {
+                continue;
+            }
+            let about = walk.look().expect("it is there");
+            if sieve.takes(&mut walk, &about) && !about.is_folder() {
+                found.insert(Path::new(begin).join(walk.path()).into_os_string().into_encoded_bytes());
+            }
+        }
+        assert!(sieve.remarks().is_empty());
+        found
+    };
+    let found = walked("");
+    let shown = |path: &&Vec<u8>| String::from_utf8_lossy(path).into_owned();
+    let other: Vec<_> = found.symmetric_difference(&expected).collect();
+    assert_eq!(other.iter().map(shown).collect::<Vec<_>>(), [""; 0]);
+    assert!(found.len() > 300, "{}", found.len());
+    // A walk that begins inside of the repository takes the same files, unless the folder itself is ignored.
+    for case in (0..150).step_by(10) {
+        let begin = format!("case{case}");
+        let below = format!("{begin}/").into_bytes();
+        let part: BTreeSet<_> = expected.iter().filter(|path| path.starts_with(&below)).cloned().collect();
+        assert!(part.is_empty() || walked(&begin) == part, "{begin}");
+    }
+}
+
+#[test]
+fn verdicts_are_those_of_git() {
     let mut random = Random(7);
     let (mut count, mut ignored) = (0, 0);
     for _ in 0..TREES {
-        // On a disk that others use, thousands of small files can take a minute.
-        let memory = Some("/dev/shm").filter(|folder| Path::new(folder).is_dir());
-        let folder = memory.map_or_else(tempfile::tempdir, tempfile::tempdir_in).expect("a folder");
+        let Some(folder) = repository() else { return };
         let place = folder.path();
-        assert!(git(place, &["init", "-q"]).status().expect("git").success());
         let (mut asked, mut expected) = (Vec::new(), BTreeMap::new());
         for case in 0..CASES / TREES {
             // Each case is a folder with a pattern file of its own.

@@ -13,8 +13,8 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use crate::command::folder::UnpackArgs;
-use crate::command::many::{JOBS, LONG, ManyArgs, OpenedParts, Opening, Route, alone};
+use crate::command::folder::{FOLDERS, UnpackArgs};
+use crate::command::many::{LONG, ManyArgs, OpenedParts, Opening, Route, alone};
 use crate::command::plan::Plan;
 use crate::command::repair::sidecar::{self, beside};
 use crate::key::identity::{Identities, IdentityArgs};
@@ -57,9 +57,9 @@ pub struct OpenArgs {
     how: OpenOptions,
     #[command(flatten)]
     many: ManyArgs,
-    /// Leave out objects that match: node_modules/, *.tmp. A pattern with ! includes what earlier patterns left out.
-    /// May be repeated
-    #[arg(long, value_name = "PATTERN", help_heading = JOBS)]
+    /// With --each or a prefix, leave out what matches a pattern as in .gitignore: node_modules/, *.tmp. A pattern with
+    /// ! includes what earlier patterns left out. May be repeated
+    #[arg(long, value_name = "PATTERN", help_heading = FOLDERS)]
     exclude: Vec<OsString>,
     /// The files to open; - or no FILE is standard input
     #[arg(value_name = "FILE")]

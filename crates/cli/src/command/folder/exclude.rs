@@ -15,8 +15,8 @@ use crate::tell::shown::{bytes, count};
 use crate::tell::size::{self, Size};
 use deadpan_pack::{Packer, Pattern, Patterns, Rules};
 
-/// The longest list that is read into memory.
-const LONGEST: u64 = 256 << 20;
+/// The longest list of patterns. Each pattern is tried on each name.
+const LONGEST: u64 = 16 << 20;
 
 /// The options that leave out a part of a folder.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -67,7 +67,7 @@ impl ExcludeArgs {
     pub fn rules(&self) -> Result<Rules, Failure> {
         let mut patterns: Vec<_> = self.exclude.iter().map(|text| Pattern::new(text.as_bytes())).collect();
         for file in &self.exclude_from {
-            patterns.extend(Patterns::lines(&list(file)?));
+            patterns.extend(Patterns::lines(&list(file, LONGEST)?));
         }
         Ok(Rules {
             exclude: Patterns::new(patterns).into(),
@@ -80,17 +80,17 @@ impl ExcludeArgs {
     }
 }
 
-/// Reads a file with a list. `-` is standard input.
-pub fn list(file: &Path) -> Result<Vec<u8>, Failure> {
+/// Reads a file with a list of at most this many bytes. `-` is standard input.
+pub fn list(file: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     let source = if file == Path::new("-") { Source::Stdin } else { Source::File(remote::local(file.to_owned())) };
     let input = Input::open(&source)?.file_only("name a file with one entry on each line")?;
     input.announce();
     let mut text = Vec::new();
-    let read = input.reader().take(LONGEST + 1).read_to_end(&mut text);
+    let read = input.reader().take(most + 1).read_to_end(&mut text);
     read.map_err(|error| Failure::io("read", &input.shown(), &error))?;
-    if text.len() as u64 > LONGEST {
-        let message = format!("{} is too long: a list has at most {}", input.shown(), amount(LONGEST));
-        return Err(Failure::usage(message, "name folders instead of single files"));
+    if text.len() as u64 > most {
+        let message = format!("{} is too long: a list has at most {}", input.shown(), amount(most));
+        return Err(Failure::usage(message, "name folders instead of the files in them"));
     }
     Ok(text)
 }

@@ -19,6 +19,8 @@ use deadpan_pack::{Listing, Start};
 
 /// The root of a pack whose output does not give it a name.
 const ROOT: &str = "archive";
+/// The longest list of paths, which is held in memory.
+const LONGEST: u64 = 1 << 30;
 /// The maximum number of names in a path of a pack.
 const DEEPEST: usize = 1024;
 
@@ -77,7 +79,7 @@ impl Gathered {
     }
 
     fn listed(&mut self, file: &Path) -> Result<(), Failure> {
-        let text = list(file)?;
+        let text = list(file, LONGEST)?;
         let end = if text.contains(&0) { 0 } else { b'\n' };
         let mut bases: [Option<Folder>; 2] = [None, None];
         for line in text.split(|byte| *byte == end).filter(|line| !line.is_empty()) {
@@ -94,7 +96,8 @@ impl Gathered {
                 }
             }
             if names.len() > DEEPEST {
-                return wrong("is too deep", "a path has at most 1024 names");
+                let message = format!("{}: a path has {} names, which is too deep", name(file), names.len());
+                return Err(Failure::usage(message, "a path has at most 1024 names"));
             }
             let Some((first, rest)) = names.split_first() else {
                 let hint = "list what is in it: find . -mindepth 1; or name the folder instead of a list";
