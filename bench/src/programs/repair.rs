@@ -14,15 +14,23 @@ const PAR2: &str = "version=$(par2 --version) && echo \"par2: $version\" | head 
 const ZFEC: &str = "version=$(zfec --version 2>&1) && echo \"zfec: $version\" | tail -n 1";
 const B3SUM: &str = "b3sum --version";
 
-/// Makes a damaged copy, unless it is there.
-const DAMAGED: &str = "test -e {parent}/damaged || { cp '{in}' {parent}/damaged && length=$(stat -c %s '{in}') && \
-    openssl enc -aes-128-ctr -K 00 -iv 00 -in /dev/zero 2>/dev/null | head -c $((length * 95 / 1000)) | \
-    dd of={parent}/damaged bs=1M iflag=fullblock oflag=seek_bytes seek=$((length / 3)) conv=notrunc status=none; }";
+/// Makes a copy of the file with a burst of other bytes, unless the copy is there.
+macro_rules! damaged {
+    () => {
+        "{ test -e {parent}/damaged || { cp '{in}' {parent}/damaged && length=$(stat -c %s '{in}') && \
+         head -c $((length * 95 / 1000)) /dev/zero | openssl enc -aes-128-ctr -K 00 -iv 00 2>/dev/null | \
+         dd of={parent}/damaged bs=1M iflag=fullblock oflag=seek_bytes seek=$((length / 3)) conv=notrunc \
+         status=none; }; }"
+    };
+}
 
-/// Puts the file back that par2 is about to repair, as a damaged copy.
-const DAMAGED_FOR_PAR2: &str = "mkdir -p {parent}/par2 && rm -f {parent}/par2/data* && \
-    if test -e '{made}'; then test -e {parent}/damaged || exit 1; cp {parent}/damaged {parent}/par2/data && \
-    cp {parent}/kept/data.par2 {parent}/kept/data.vol* {parent}/par2; else cp '{in}' {parent}/par2/data; fi";
+/// Gives par2 the file, or the damaged copy if its recovery data are there: it repairs a file in its place.
+const FOR_PAR2: &str = concat!(
+    "mkdir -p {parent}/par2 && rm -f {parent}/par2/data* && if test -e '{made}'; then ",
+    damaged!(),
+    " && cp {parent}/damaged {parent}/par2/data && cp {parent}/kept/data.* {parent}/par2; ",
+    "else cp '{in}' {parent}/par2/data; fi"
+);
 
 /// Returns the table.
 pub fn offer(quick: bool) -> Offer {
@@ -43,23 +51,24 @@ fn burst() -> Workload {
             Run("{self} repair make -o {made} {in}"),
             Run("{self} repair fix -q -s {made} -o {out} {parent}/damaged"),
         ])
-        .before(DAMAGED),
+        .before(damaged!()),
         Way::peer(
             "par2",
             [
                 Shell(
                     "cd {parent}/par2 && par2 create -q -q -r10 -n1 data.par2 data && mkdir -p ../kept && \
-                     mv data.par2 data.vol* ../kept && touch '{made}'",
+                     mv -f data.par2 data.vol* ../kept && touch '{made}'",
                 ),
                 Shell("cd {parent}/par2 && par2 repair -q -q data.par2 && mv data '{out}'"),
             ],
         )
-        .before(DAMAGED_FOR_PAR2),
+        .before(FOR_PAR2),
         Way::peer(
             "zfec",
             [
                 Shell(
-                    "mkdir -p {parent}/zfec && zfec -q -f -k 10 -m 11 -d {parent}/zfec -p data '{in}' && touch '{made}'",
+                    "mkdir -p {parent}/zfec && zfec -q -f -k 10 -m 11 -d {parent}/zfec -p data '{in}' && \
+                     touch '{made}'",
                 ),
                 Shell("zunfec -q -o '{out}' $(ls {parent}/zfec/data.* | tail -n 10)"),
             ],

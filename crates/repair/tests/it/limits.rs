@@ -52,17 +52,17 @@ fn a_sparse_file_stays_sparse() {
 
     let (file, sidecar, output) =
         (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
-    let length = 200 << 20;
+    let length = 64 << 20;
     file.set_len(length).unwrap();
-    file.write_all_at(b"the only bytes", 90_000_000).unwrap();
+    file.write_all_at(b"the only bytes", 30_000_000).unwrap();
     make(&file, length, &sidecar, Percent::new(1).unwrap(), &Work::default()).unwrap();
-    file.write_all_at(b"other", 90_000_000).unwrap();
+    file.write_all_at(b"other", 30_000_000).unwrap();
     let sidecar_length = sidecar.metadata().unwrap().len();
     let sidecar = Sidecar::open(&sidecar, sidecar_length).unwrap();
     let report = sidecar.check(&file, length, &Work::default()).unwrap();
     sidecar.fix(&file, &report, &output, &Work::default()).unwrap();
     let mut bytes = [0; 14];
-    output.read_exact_at(&mut bytes, 90_000_000).unwrap();
+    output.read_exact_at(&mut bytes, 30_000_000).unwrap();
     assert_eq!(&bytes, b"the only bytes");
     let about = output.metadata().unwrap();
     assert!(about.len() == length && about.blocks() * 512 < 4 << 20, "{}", about.blocks());
