@@ -5,8 +5,8 @@ use deadpan_lab::speed::workload::Action::{Run, Shell};
 use deadpan_lab::speed::workload::{Goal, Offer, Set, Subject, Way, Workload};
 
 const ABOUT: &str = "\
-Each program compresses a file of 300 MB to a new file, and expands the new file to another new file. *deadpan -z* seals
-to an unprotected hybrid key at level 3. *zstd* is `zstd -3 -T0` and `zstd -d`, without encryption. *7z* is LZMA2 at
+Each program compresses a file of 300 MB to a new file, and expands the new file to another new file. *deadpan -z* has
+level 3 and an unprotected hybrid key. *zstd* is `zstd -3 -T0` and `zstd -d`, without encryption. *7z* is LZMA2 at
 level 3, without encryption. *age* is `tar | zstd -3 -T0 | age`. The files are the sources of this program and of crates,
 the libraries of this machine, generated logs and JSON, and random bytes.";
 
@@ -29,7 +29,10 @@ macro_rules! on {
             vec![
                 Way::ours(
                     "deadpan -z",
-                    [Run(concat!("{self} seal -z --mode hybrid -o {made} ", $file)), Run("{self} open -o {out} {made}")],
+                    [
+                        Run(concat!("{self} seal -z --mode hybrid -o {made} ", $file)),
+                        Run("{self} open -o {out} {made}"),
+                    ],
                 )
                 .setup(KEYGEN)
                 .check($check),
@@ -46,10 +49,7 @@ macro_rules! on {
                 .check($check),
                 Way::peer(
                     "7z",
-                    [
-                        Run(concat!("7z a -bd -y -mx=3 {made}.7z ", $file)),
-                        Run("7z x -bd -y -o{out} {made}.7z"),
-                    ],
+                    [Run(concat!("7z a -bd -y -mx=3 {made}.7z ", $file)), Run("7z x -bd -y -o{out} {made}.7z")],
                 )
                 .check("test -d '{out}'"),
                 Way::peer(

@@ -40,9 +40,9 @@ pub(crate) struct Pool<W: Worker> {
 }
 
 impl<W: Worker> Pool<W> {
-    /// Plans a pool with this number of threads, or with a thread for each core if the number is 0. If the threads
-    /// would take too much memory, there are fewer. `memory` is what a thread and its job take. The pool starts a thread
-    /// only when there is a job for it.
+    /// Plans a pool with this number of threads, or with a thread for each core if the number is 0. There are fewer
+    /// threads if they would take too much memory: `memory` is what a thread and its job take. The pool starts a
+    /// thread only when there is a job for it.
     pub(crate) fn new(threads: usize, memory: usize, hire: impl Fn() -> io::Result<W> + Send + 'static) -> Self {
         let threads = if threads == 0 { available_parallelism().map_or(1, usize::from) } else { threads };
         let (jobs, queue) = channel();
