@@ -11,7 +11,7 @@ use std::time::Duration;
 const MOST: usize = 16;
 
 /// The most memory for the threads of one pool. One job more than there are threads may wait, too.
-const MEMORY: usize = 176 << 20;
+const MEMORY: usize = 180 << 20;
 
 /// How long to wait for a result before looking whether the threads still run.
 const PATIENCE: Duration = Duration::from_secs(1);
