@@ -5,10 +5,10 @@ use deadpan_lab::speed::workload::Action::{Run, Shell};
 use deadpan_lab::speed::workload::{Goal, Offer, Set, Subject, Way, Workload};
 
 const ABOUT: &str = "\
-Each program compresses a file of 300 MB to a new file, and expands the new file to another new file. *deadpan -z* seals
-to an unprotected hybrid key at level 3. *zstd* is `zstd -3 -T0` and `zstd -d`, without encryption. *7z* is LZMA2 at
-level 3, without encryption. *age* is `tar | zstd -3 -T0 | age`. The files are the sources of this program and of crates,
-the libraries of this machine, generated logs and JSON, and random bytes.";
+Each program compresses a file of 300 MB to a new file, and expands the new file to another new file. *deadpan -z* has
+level 3 and an unprotected hybrid key. *zstd* is `zstd -3 -T0` and `zstd -d`, and *7z* LZMA2 at level 3, both without
+encryption. *age* is `tar | zstd -3 -T0 | age`. The files are the sources of this program and of crates, the libraries
+of this machine, generated logs and JSON, and random bytes.";
 
 const ZSTD: &str = "version=$(zstd --version) && echo \"zstd: $version\"";
 

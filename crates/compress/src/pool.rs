@@ -11,7 +11,7 @@ use std::time::Duration;
 const MOST: usize = 16;
 
 /// The most memory for the threads of one pool. One job more than there are threads may wait, too.
-const MEMORY: usize = 176 << 20;
+const MEMORY: usize = 180 << 20;
 
 /// How long to wait for a result before looking whether the threads still run.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -40,9 +40,9 @@ pub(crate) struct Pool<W: Worker> {
 }
 
 impl<W: Worker> Pool<W> {
-    /// Plans a pool with this number of threads, or with a thread for each core if the number is 0. If the threads
-    /// would take too much memory, there are fewer. `memory` is what a thread and its job take. The pool starts a thread
-    /// only when there is a job for it.
+    /// Plans a pool with this number of threads, or with a thread for each core if the number is 0. There are fewer
+    /// threads if they would take too much memory: `memory` is what a thread and its job take. The pool starts a
+    /// thread only when there is a job for it.
     pub(crate) fn new(threads: usize, memory: usize, hire: impl Fn() -> io::Result<W> + Send + 'static) -> Self {
         let threads = if threads == 0 { available_parallelism().map_or(1, usize::from) } else { threads };
         let (jobs, queue) = channel();

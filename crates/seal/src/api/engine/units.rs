@@ -111,7 +111,7 @@ pub(crate) struct Placing<'o, W> {
 }
 
 /// The least number of bytes for which space is reserved in advance.
-const AHEAD: u64 = 32 << 20;
+const AHEAD: u64 = 64 << 20;
 
 impl<'o, W: WriteAt> Placing<'o, W> {
     pub(crate) fn new(output: &'o W, begin: u64, unit: u64) -> Self {
