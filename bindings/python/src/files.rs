@@ -83,8 +83,7 @@ pub(crate) fn seal_folder(
     let sealing = sealing(to, Options { hide_length, allow_mixed, compress, ..Options::default() })?;
     let exclude = exclude.map_or_else(Vec::new, Only::into_bytes);
     work::run(py, None, progress, |work| {
-        let sealed =
-            deadpan_bind::seal_folder_part(&sealing, &folder, &output, &exclude, gitignore, replace, work);
+        let sealed = deadpan_bind::seal_folder_part(&sealing, &folder, &output, &exclude, gitignore, replace, work);
         sealed.map(|(_, notes)| notes)
     })
 }

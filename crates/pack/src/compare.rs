@@ -14,6 +14,7 @@ use crate::path::{is_under, order};
 use crate::shown::shown;
 use content::is_same;
 use deadpan_disk::{About, FileKind, Folder, Walk};
+use deadpan_sieve::{Rules, Sieve};
 
 /// How an entry of a pack differs from the file or folder with the same path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,7 @@ pub struct Comparison<'a, R, S> {
     other: S,
     folder: Folder,
     walk: Walk,
+    sieve: Sieve,
     index: IndexWalk,
     by_contents: bool,
     progress: Option<&'a dyn Fn(u64)>,
@@ -103,17 +105,18 @@ impl<R, S> std::fmt::Debug for Comparison<'_, R, S> {
 
 impl<'a, R: Read + Seek, S: Read + Seek> Comparison<'a, R, S> {
     /// Begins to compare a pack with a folder. `other` must read the same pack as `contents`, but may have another
-    /// position.
+    /// position. What the rules leave out of the folder is not compared, unless the pack has it.
     ///
     /// # Errors
     /// If the folder cannot be read.
-    pub fn new(contents: &'a mut Contents<R>, other: S, folder: Folder) -> Result<Self, Error> {
+    pub fn new(contents: &'a mut Contents<R>, other: S, folder: Folder, rules: Rules) -> Result<Self, Error> {
         let failed = |error| Error::Entry { action: Action::Read, path: "the folder".into(), error };
         let (walk, index) = (Walk::new(folder.clone()).map_err(failed)?, IndexWalk::new(contents, b""));
         Ok(Self {
             contents,
             other,
             folder,
+            sieve: Sieve::new(rules, &walk),
             walk,
             index,
             by_contents: false,
@@ -150,10 +153,14 @@ impl<'a, R: Read + Seek, S: Read + Seek> Comparison<'a, R, S> {
                 self.found = Ahead::End;
                 return;
             }
+            if !self.sieve.takes_name(&self.walk) {
+                continue;
+            }
             let path = self.walk.path().as_os_str().as_bytes().to_vec();
             self.found = match self.walk.look() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Ok(about) if !is_packed(about.kind) => continue,
+                Ok(about) if !self.sieve.takes(&mut self.walk, &about) => continue,
                 about => Ahead::Next(Found { path, about }),
             };
         }

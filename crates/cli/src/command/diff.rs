@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
+use crate::command::folder::ExcludeArgs;
 use crate::command::open::range::library;
 use crate::command::open::{bare, sealed_name};
 use crate::command::plan::Plan;
@@ -34,6 +35,7 @@ use row::{DiffRow, Side};
     "deadpan diff photos.dpn                 with the folder photos beside it",
     "deadpan diff photos.dpn ~/photos        with another folder",
     "deadpan diff --contents photos.dpn      reads all files, and compares their contents",
+    "deadpan diff --exclude '*.tmp' src.dpn  without what was left out when the folder was sealed",
     "deadpan diff report.pdf.dpn             a sealed file",
     "deadpan diff --json photos.dpn          one object per difference"
 ))]
@@ -43,6 +45,8 @@ pub struct DiffArgs {
     /// Compare the contents of all files, and not only their sizes and times
     #[arg(long)]
     contents: bool,
+    #[command(flatten)]
+    exclude: ExcludeArgs,
     /// Print JSON, one object per line. If a path is not UTF-8, path is null, and path_hex contains the bytes
     #[arg(long)]
     json: bool,
@@ -147,7 +151,8 @@ impl Diff {
         }
         let progress = Progress::new(&name, None).hidden_if(!self.args.contents);
         let add = |bytes| progress.add(bytes);
-        let mut comparison = Comparison::new(&mut contents, other, found.folder()?).map_err(failed)?;
+        let mut comparison =
+            Comparison::new(&mut contents, other, found.folder()?, self.args.exclude.rules()?).map_err(failed)?;
         if self.args.contents {
             comparison = comparison.by_contents(&add);
         }

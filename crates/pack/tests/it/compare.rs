@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use deadpan_pack::{Comparison, Contents, Differs, Error, Folder, Packer, Packing, Work, pack};
+use deadpan_pack::{Comparison, Contents, Differs, Error, Folder, Packer, Packing, Rules, Work, pack};
 
 /// Makes a folder with all kinds of entries.
 fn tree() -> tempfile::TempDir {
@@ -34,7 +34,8 @@ fn packed(root: &Path, options: Packing) -> Vec<u8> {
 
 fn differences(pack: &[u8], root: &Path, by_contents: bool) -> Result<Vec<(String, Differs)>, Error> {
     let mut contents = Contents::read(Cursor::new(pack))?.expect("a pack");
-    let mut comparison = Comparison::new(&mut contents, Cursor::new(pack), Folder::open(root).unwrap())?;
+    let mut comparison =
+        Comparison::new(&mut contents, Cursor::new(pack), Folder::open(root).unwrap(), Rules::default())?;
     if by_contents {
         comparison = comparison.by_contents(&|_| {});
     }
