@@ -138,7 +138,7 @@ def test_damaged_files_are_repaired(length, tmp_path):
     whole = {"whole": True, "sidecar_whole": True, "fixable": True, "missing": [], "moved": 0}
     assert deadpan.repair_check(path) == whole
     assert not deadpan.repair_fix(path, output) and not output.exists()
-    path.write_bytes(data[: length - length // 4] + b"more" * (length == 0))
+    path.write_bytes(data[: length - max(length // 4, 1)] if length else b"more")
     report = deadpan.repair_check(path)
     assert not report["whole"] and report["fixable"] and report["moved"] == 0
     if length < 4:
