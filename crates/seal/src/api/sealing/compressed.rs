@@ -10,8 +10,8 @@ use crate::api::engine::units::{Source, Taken};
 use crate::format::deadpan::padding::Padded;
 use crate::format::fill::read_full;
 use crate::format::positions::read_full_at;
-use crate::{Error, Level, ReadAt, Summary, Work, WriteAt};
-use deadpan_compress::{Pieces, Rest};
+use crate::{Error, ReadAt, Summary, Work, WriteAt};
+use deadpan_compress::{Level, Pieces, Rest};
 
 /// Stored bytes, and the padding after them if the length is hidden.
 struct Stored<'i> {
