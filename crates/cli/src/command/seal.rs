@@ -393,6 +393,7 @@ impl Seal {
         let (inputs, place) = self.gathered(claims)?;
         let output = args.output.open(&place, None)?;
         args.refuse_terminal(&output)?;
+        let draft = self.draft(&output, &place, None, &Source::Stdin, claims)?;
         let root = root_of(&place);
         let metadata = Metadata {
             kind: Kind::Folder,
@@ -409,7 +410,7 @@ impl Seal {
         let work = Work { progress: Some(&add), ..Work::default() };
         let done = job.folder(&sealing, packer, &name, &output, &work)?;
         drop(progress);
-        let place = output.land(Attributes::usual(), args.output.sync)?;
+        let place = job.land(output, draft, args.output.sync)?;
         Ok(Done { output: Some(place), default_key: job.to.default_key.clone(), ..done })
     }
 
@@ -438,16 +439,28 @@ impl Seal {
             );
             return Err(Failure::usage(message, "name a file with -o, or leave out --remove-source"));
         }
-        let draft = args.repair.map(|percent| {
-            if !output.is_positioned() {
-                let message = format!("--repair needs a file as output, and {} is none", output.shown());
-                return Err(Failure::usage(message, "name a file with -o, or leave out --repair"));
-            }
-            let place = Place::Given(sidecar::beside(place.path().unwrap_or("-".as_ref()), sidecar::ENDING));
-            claims.check(&place, source)?;
-            Draft::open(&args.output, &place, &input, percent).map(Box::new)
-        });
-        Ok(Prepared::Whole(input, output, draft.transpose()?))
+        let draft = self.draft(&output, &place, Some(&input), source, claims)?;
+        Ok(Prepared::Whole(input, output, draft))
+    }
+
+    /// Opens the output for the recovery data of `output`, if the user wants recovery data.
+    fn draft(
+        &self,
+        output: &Output,
+        place: &Place,
+        input: Option<&Input>,
+        source: &Source,
+        claims: &Claims,
+    ) -> Result<Option<Box<Draft>>, Failure> {
+        let args = &self.args;
+        let Some(percent) = args.repair else { return Ok(None) };
+        if !output.is_positioned() {
+            let message = format!("--repair needs a file as output, and {} is none", output.shown());
+            return Err(Failure::usage(message, "name a file with -o, or leave out --repair"));
+        }
+        let place = Place::Given(sidecar::beside(place.path().unwrap_or("-".as_ref()), sidecar::ENDING));
+        claims.check(&place, source)?;
+        Draft::open(&args.output, &place, input, percent).map(|draft| Some(Box::new(draft)))
     }
 
     /// If the result is written in parts, so that another run can continue after an interruption, returns the address
@@ -530,7 +543,21 @@ impl<'a> SealJob<'a> {
             }
             _ => None,
         };
-        let sync = self.args.output.sync || self.args.remove_source;
+        let place = self.land(output, draft, self.args.output.sync || self.args.remove_source)?;
+        if self.removal.is_some() {
+            verify::remove(input)?;
+        }
+        let mut done = done;
+        done.notes.extend(folder::outside(input, &place, &self.args.output));
+        let file = input.file().filter(|_| input.positioned);
+        if file.is_some_and(|file| looks_sealed(file).unwrap_or(false)) {
+            done.notes.push(format!("{} was sealed already, and is sealed twice now", input.shown()));
+        }
+        Ok(Done { output: Some(place), remark, default_key: self.to.default_key.clone(), ..done })
+    }
+
+    /// Gives the output its name. Makes the recovery data before, if the user wants them.
+    fn land(&self, output: Output, draft: Option<Box<Draft>>, sync: bool) -> Result<Place, Failure> {
         // The sealed file was just written, so it is read from memory. While it was sealed, its length was not always
         // known, and without the length, nobody knows which of its parts belong together.
         if let (Some(draft), Some(file)) = (&draft, output.positions()) {
@@ -547,16 +574,7 @@ impl<'a> SealJob<'a> {
             }
         };
         self.claims.made(&place);
-        if self.removal.is_some() {
-            verify::remove(input)?;
-        }
-        let mut done = done;
-        done.notes.extend(folder::outside(input, &place, &self.args.output));
-        let file = input.file().filter(|_| input.positioned);
-        if file.is_some_and(|file| looks_sealed(file).unwrap_or(false)) {
-            done.notes.push(format!("{} was sealed already, and is sealed twice now", input.shown()));
-        }
-        Ok(Done { output: Some(place), remark, default_key: self.to.default_key.clone(), ..done })
+        Ok(place)
     }
 
     /// Returns the settings for sealing this input: the recipients, and the metadata that are sealed with the data.

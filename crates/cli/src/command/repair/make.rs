@@ -76,7 +76,7 @@ impl RepairMake {
         sidecar::refuse_sidecar(path, "make")?;
         let place = args.output.file(|| Ok(Place::Given(sidecar::beside(path, ENDING))))?;
         claims.check(&place, source)?;
-        let draft = Draft::open(&args.output, &place, &input, args.percent)?;
+        let draft = Draft::open(&args.output, &place, Some(&input), args.percent)?;
         let (file, length) = sidecar::opened(&input)?;
         let made = draft.make(file, length, &input.shown())?;
         let place = draft.land(input.about.map_or(0o600, |about| about.mode), args.output.sync)?;

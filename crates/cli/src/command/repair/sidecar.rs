@@ -131,8 +131,8 @@ pub struct Draft {
 
 impl Draft {
     /// Opens the output. `input` is the input of the command, which the output must not replace.
-    pub fn open(args: &OutputArgs, place: &Place, input: &Input, percent: Percent) -> Result<Self, Failure> {
-        let output = args.open(place, Some(input))?;
+    pub fn open(args: &OutputArgs, place: &Place, input: Option<&Input>, percent: Percent) -> Result<Self, Failure> {
+        let output = args.open(place, input)?;
         if !output.is_positioned() {
             let message =
                 format!("recovery data are written at any position, and {} takes only a stream", output.shown());
