@@ -27,6 +27,9 @@ pub enum Flaw {
     /// The seek table is for other frames.
     #[error("the seek table does not describe the frames")]
     OtherFrames,
+    /// Frames of another program cannot be expanded.
+    #[error("frames of another program are malformed or end too early")]
+    Foreign,
     /// Bytes follow the seek table.
     #[error("bytes follow the seek table")]
     Trailing,

@@ -89,9 +89,10 @@ impl<R: Read> Read for Expander<R> {
 }
 
 /// Takes stored bytes, and writes the data to `output`. The data are complete only if [`ExpandWriter::finish`] returns
-/// without an error.
-pub struct ExpandWriter<W> {
-    output: W,
+/// without an error. If the writer is dropped before, it still writes the data of the frames that are whole.
+pub struct ExpandWriter<W: Write> {
+    /// `None` after [`ExpandWriter::finish`].
+    output: Option<W>,
     unfold: Unfold,
     /// Whether writing to the output has failed. The frame that was not written is lost.
     failed: bool,
@@ -100,7 +101,7 @@ pub struct ExpandWriter<W> {
 impl<W: Write> ExpandWriter<W> {
     /// Makes a writer that uses this number of threads, or all cores if the number is 0.
     pub fn new(output: W, threads: usize) -> Self {
-        Self { output, unfold: Unfold::new(threads), failed: false }
+        Self { output: Some(output), unfold: Unfold::new(threads), failed: false }
     }
 
     /// Writes the rest of the data, and returns the output and the lengths of all frames.
@@ -110,7 +111,8 @@ impl<W: Write> ExpandWriter<W> {
     pub fn finish(mut self) -> io::Result<(W, Table)> {
         while self.write_next()? {}
         self.unfold.finish()?;
-        Ok((self.output, self.unfold.table))
+        let output = self.output.take().ok_or_else(|| io::Error::other("the writer has ended"))?;
+        Ok((output, std::mem::take(&mut self.unfold.table)))
     }
 
     fn write_next(&mut self) -> io::Result<bool> {
@@ -119,7 +121,8 @@ impl<W: Write> ExpandWriter<W> {
             |writer| &mut writer.failed,
             |writer| {
                 let Some(data) = writer.unfold.next() else { return Ok(false) };
-                writer.output.write_all(data?.bytes()).map(|()| true)
+                let data = data?;
+                writer.output.as_mut().map_or(Ok(()), |output| output.write_all(data.bytes())).map(|()| true)
             },
         )
     }
@@ -136,6 +139,14 @@ impl<W: Write> Write for ExpandWriter<W> {
 
     /// Flushes the output. Data that still wait for a thread, or for the rest of their frame, are not written.
     fn flush(&mut self) -> io::Result<()> {
-        self.output.flush()
+        self.output.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl<W: Write> Drop for ExpandWriter<W> {
+    fn drop(&mut self) {
+        if self.output.is_some() && !std::thread::panicking() {
+            while self.write_next().is_ok_and(|is_more| is_more) {}
+        }
     }
 }

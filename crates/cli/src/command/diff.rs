@@ -86,6 +86,9 @@ impl Plan for Diff {
             if !input.positioned {
                 return Err(unpositioned(&name));
             }
+            if archive == Archive::Foreign {
+                return Err(no_index(&name));
+            }
             self.folder(&mut tally, archive.anywhere(&input)?, archive.anywhere(&input)?, None)?;
             return tally.end();
         }
@@ -139,8 +142,7 @@ impl Diff {
         let name = self.source.shown();
         let failed = |error| Failure::pack(&name, error);
         let Some(mut contents) = Contents::read(reader).map_err(failed)? else {
-            let hint = "unpack it, and compare the folders with: diff -r";
-            return Err(Failure::usage(format!("{name} holds an archive without an index"), hint));
+            return Err(no_index(&name));
         };
         let path = self.other(sealed)?;
         refuse_special(Some(&path))?;
@@ -238,6 +240,11 @@ const PIECE: usize = 1 << 18;
 fn time_of(about: &About) -> Time {
     let (seconds, nanoseconds) = about.modified;
     Time { seconds, nanoseconds }
+}
+
+fn no_index(name: &str) -> Failure {
+    let hint = "unpack it, and compare the folders with: diff -r";
+    Failure::usage(format!("{name} holds an archive without an index"), hint)
 }
 
 fn unpositioned(name: &str) -> Failure {

@@ -122,7 +122,7 @@ impl ListJob<'_> {
         let mut listing = Listing::new(self.form, self.list.args.exact, &name, source);
         let mut start = Vec::new();
         if let Some(archive) = Archive::look(&input, &mut start)? {
-            if input.positioned {
+            if archive.has_positions(&input) {
                 let mut reader = archive.anywhere(&input)?;
                 let all = reader.seek(SeekFrom::End(0)).map_err(|error| Failure::io("read", &name, &error))?;
                 self.anywhere(&mut listing, reader)?;

@@ -18,7 +18,7 @@ use crate::place::report::{Done, Report};
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::Progress;
 use crate::tell::shown::{count, shown};
-use deadpan_compress::CompressWriter;
+use deadpan_compress::{CompressWriter, Level};
 use deadpan_pack::{Error, Packer, Rules, Work};
 
 /// Packs folders: FOLDER becomes FOLDER.tar, a tar archive with an index, not sealed
@@ -71,6 +71,13 @@ impl PackCommand {
         is_one_pack(&self.folders, &self.files_from, &self.output)
     }
 
+    /// Returns the level of compression. A name that ends with `.tar.zst` asks for compression, too.
+    fn level(&self) -> Option<Level> {
+        let path = self.output.place().and_then(Place::path);
+        let is_asked = path.is_some_and(|path| path.as_os_str().as_bytes().ends_with(COMPRESSED.as_bytes()));
+        self.compress.get().or(is_asked.then(Level::default))
+    }
+
     fn pack(&self, source: &Source, rules: &Rules, claims: &Claims) -> Result<Done, Failure> {
         let input = Input::open(source)?;
         if !input.is_folder() {
@@ -80,7 +87,7 @@ impl PackCommand {
             ));
         }
         let path = source.path().unwrap_or(Path::new("."));
-        let ending = if self.compress.get().is_some() { COMPRESSED } else { ENDING };
+        let ending = if self.level().is_some() { COMPRESSED } else { ENDING };
         let place = self.output.file(|| folder::beside(path, ending).map(Place::Given))?;
         claims.check(&place, source)?;
         let name = input.shown();
@@ -128,7 +135,7 @@ impl PackCommand {
         }
         let add = |bytes| progress.add(bytes);
         let work = Work { progress: Some(&add), ..Work::default() };
-        let packed = match self.compress.get() {
+        let packed = match self.level() {
             None => deadpan_pack::pack(packer, output.writer(), &work),
             Some(level) => {
                 let mut writer = CompressWriter::new(output.writer(), level, 0);

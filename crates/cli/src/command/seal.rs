@@ -543,12 +543,14 @@ impl<'a> SealJob<'a> {
             }
             _ => None,
         };
+        let is_outdated = draft.is_none();
         let place = self.land(output, draft, self.args.output.sync || self.args.remove_source)?;
         if self.removal.is_some() {
             verify::remove(input)?;
         }
         let mut done = done;
         done.notes.extend(folder::outside(input, &place, &self.args.output));
+        done.notes.extend(place.path().filter(|_| is_outdated).and_then(sidecar::outdated));
         let file = input.file().filter(|_| input.positioned);
         if file.is_some_and(|file| looks_sealed(file).unwrap_or(false)) {
             done.notes.push(format!("{} was sealed already, and is sealed twice now", input.shown()));

@@ -15,7 +15,9 @@ use crate::place::report::{Done, Report};
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::Progress;
 use crate::tell::shown::shown;
+use deadpan_compress::Foreign;
 use deadpan_pack::{Chosen, Contents, Error, Excerpt, Refusal, Selection, Work, index_is_stale, is_damaged, unpack};
+use deadpan_seal::Cursor;
 
 /// Unpacks packs and tar archives: FILE.tar or FILE.tar.zst becomes the folder FILE, and nothing is made outside of it
 #[derive(Debug, clap::Args)]
@@ -122,7 +124,7 @@ impl<'a> Job<'a> {
         let args = self.args;
         let (keep_going, all) = (args.unpack.keep_going, args.only.is_empty());
         // If the archive has no index or comes from a pipe, entries are selected while the archive is read.
-        let has_index = self.input.positioned && (keep_going || !all);
+        let has_index = self.archive.has_positions(self.input) && (keep_going || !all);
         let mut is_damaged = false;
         let index = match if has_index { self.index() } else { Ok(None) } {
             Err(_) if keep_going => {
@@ -149,7 +151,7 @@ impl<'a> Job<'a> {
     }
 
     fn failed(&self, error: Error) -> Failure {
-        self.archive.advise(Failure::pack(&self.input.shown(), error), self.input)
+        Failure::pack(&self.input.shown(), error)
     }
 
     fn index(&self) -> Result<Option<Index<'a>>, Failure> {
@@ -207,7 +209,7 @@ impl<'a> Job<'a> {
     fn through(&self, is_damaged: bool) -> Result<Done, Failure> {
         let (args, input) = (self.args, self.input);
         let stale = !is_damaged
-            && input.positioned
+            && self.archive.has_positions(input)
             && index_is_stale(&mut self.archive.anywhere(input)?).map_err(|error| self.failed(error))?;
         let progress = Progress::new(&input.shown(), input.length().filter(|_| self.archive == Archive::Plain));
         let add = |bytes| progress.add(bytes);
@@ -241,11 +243,11 @@ impl<'a> Job<'a> {
 
     /// Whether an archive that is read without an index is damaged.
     fn is_damaged(&self) -> Result<bool, Failure> {
-        match self.archive.anywhere(self.input) {
-            Ok(reader) => is_damaged(reader).map_err(|error| self.failed(error)),
-            Err(failure) if failure.exit == Exit::Data => Ok(true),
-            Err(failure) => Err(failure),
+        if self.archive == Archive::Foreign {
+            let reader = Foreign::new(Cursor::new(&self.input.data, self.input.length().unwrap_or_default()));
+            return is_damaged(reader).map_err(|error| self.failed(error));
         }
+        is_damaged(self.archive.anywhere(self.input)?).map_err(|error| self.failed(error))
     }
 
     fn damaged(&self) -> Failure {

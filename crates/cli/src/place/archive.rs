@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::place::input::Input;
 use crate::place::remote;
-use crate::tell::failure::{Exit, Failure};
-use crate::tell::shown::shown;
-use deadpan_compress::{Expander, SeekExpander};
+use crate::tell::failure::Failure;
+use deadpan_compress::{Expander, Foreign, SeekExpander, is_ours};
 use deadpan_pack::{BLOCK, is_archive};
 use deadpan_seal::{Cursor, ReadAt};
 
@@ -30,7 +29,10 @@ impl<R: Read + Seek + Send> ReadSeek for R {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Archive {
     Plain,
+    /// With a table, so that parts can be read alone.
     Compressed,
+    /// Compressed by another program, or without a usable table. The archive is read from its beginning.
+    Foreign,
 }
 
 impl Archive {
@@ -42,19 +44,30 @@ impl Archive {
         let is_empty = start.len() as u64 == BLOCK && start.iter().all(|byte| *byte == 0);
         Ok(match &start[..] {
             start if is_archive(start) || is_empty => Some(Self::Plain),
-            start if start.starts_with(ZSTANDARD) => Some(Self::Compressed),
+            start if start.starts_with(ZSTANDARD) => {
+                let is_usable = !input.positioned || SeekExpander::new(Self::whole(input)).is_ok();
+                Some(if is_usable && is_ours(start) { Self::Compressed } else { Self::Foreign })
+            }
             _ => None,
         })
     }
 
-    /// Returns a reader at any position. The input must have positions.
+    fn whole(input: &Input) -> Cursor<&dyn ReadAt> {
+        Cursor::new(&input.data as &dyn ReadAt, input.length().unwrap_or_default())
+    }
+
+    /// Whether the archive can be read at any position.
+    pub fn has_positions(self, input: &Input) -> bool {
+        input.positioned && self != Self::Foreign
+    }
+
+    /// Returns a reader at any position. The archive must have positions.
     pub fn anywhere<'a>(self, input: &'a Input) -> Result<Box<dyn ReadSeek + 'a>, Failure> {
-        let whole = Cursor::new(&input.data as &dyn ReadAt, input.length().unwrap_or_default());
+        let whole = Self::whole(input);
         match self {
             Self::Plain => Ok(Box::new(whole)),
-            Self::Compressed => {
-                let failed =
-                    |error| self.advise(Failure::pack(&input.shown(), deadpan_pack::Error::Read(error)), input);
+            Self::Compressed | Self::Foreign => {
+                let failed = |error| Failure::pack(&input.shown(), deadpan_pack::Error::Read(error));
                 Ok(Box::new(SeekExpander::new(whole).map_err(failed)?))
             }
         }
@@ -66,15 +79,8 @@ impl Archive {
         match self {
             Self::Plain => Box::new(whole),
             Self::Compressed => Box::new(Expander::new(whole, 0)),
+            Self::Foreign => Box::new(Foreign::new(whole)),
         }
-    }
-
-    /// Adds a hint to the failure of a compressed archive that another program may have made.
-    pub fn advise(self, failure: Failure, input: &Input) -> Failure {
-        let is_foreign = self == Self::Compressed && failure.exit == Exit::Data && failure.hint.is_none();
-        let name = input.source.path().map_or("FILE".into(), shown);
-        let hint = format!("if another program made it: zstd -dc {name} | deadpan unpack -o OUT");
-        if is_foreign { Failure { hint: Some(hint), ..failure } } else { failure }
     }
 
     /// Returns a path without the ending of an archive.

@@ -9,12 +9,12 @@ use super::range::library;
 use super::{OpenJob, Origin, too_long};
 use crate::command::folder::{MOST, others};
 use crate::place::output::Output;
-use crate::place::partial::Attributes;
+use crate::place::partial::{Attributes, Partial};
 use crate::place::window::TooLong;
 use crate::tell::failure::Failure;
 use crate::tell::progress::Progress;
 use crate::tell::shown::shown;
-use deadpan_seal::{Cursor, Error, Opened, RangeReader, ReadAt, Summary};
+use deadpan_seal::{Cursor, Error, Header, Opened, RangeReader, ReadAt, Summary, Work};
 
 /// The length of the longest segment. If a damaged file is not longer than one segment, no part of the file is
 /// undamaged.
@@ -100,10 +100,11 @@ pub fn file(
             failure.notes.extend(end.map(|(_, note)| note));
             reader
         }
-        Err(why) => {
+        Err(why) if opened.is_signed() => {
             failure.notes.extend(why);
             return failure;
         }
+        Err(_) => return before(opened, (input, length), partial, attributes, failure),
     };
     match job.judge.verdict(&origin.name, opened, reader.signatures()) {
         Ok(verdict) => failure.notes.extend(verdict.notes),
@@ -197,6 +198,31 @@ pub fn stream(
         (None, Some(first)) => first,
     };
     Err(Failure { notes, ..Failure::seal(name, error) })
+}
+
+/// Keeps the data before the damage, if nothing after it can be found.
+fn before(
+    opened: &Opened,
+    (input, length): (&dyn ReadAt, u64),
+    partial: Partial,
+    attributes: Attributes,
+    mut failure: Failure,
+) -> Failure {
+    let (mut input, mut file) = (Cursor::new(input, length), partial.file());
+    let kept = Header::read(&mut input).and_then(|_| {
+        file.set_len(0).and_then(|()| file.rewind()).map_err(Error::Write)?;
+        // The same damage ends the work again.
+        let _ = opened.open_stream(input, file, &Work::default());
+        file.stream_position().map_err(Error::Write)
+    });
+    if kept.is_ok_and(|kept| kept > 0) {
+        match partial.keep_incomplete(attributes) {
+            Ok(kept) => failure.notes.push(format!("what comes before the damage is in {}", shown(&kept))),
+            Err(other) => failure.notes.push(other.message),
+        }
+    }
+    failure.notes.push("what comes after it is lost, since the table of compressed parts at the end is damaged".into());
+    failure
 }
 
 /// Writes all data that can be read. Returns notes about the missing data. Returns `None` if no data can be read.

@@ -47,6 +47,17 @@ pub fn beside(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
+/// Returns a note if recovery data lie beside a file that was just changed or replaced.
+pub fn outdated(path: &Path) -> Option<String> {
+    let sidecar = beside(path, ENDING);
+    About::of_path(&sidecar).ok().filter(About::is_file)?;
+    Some(format!(
+        "{} still repairs the file as it was before: make it again with: deadpan repair make --force {}",
+        shown(&sidecar),
+        shown(path)
+    ))
+}
+
 /// Opens the files whose sidecars are made or used: regular files that are named.
 pub fn regular(source: &Source) -> Result<Input, Failure> {
     if source.path().is_some_and(remote::is_address) {

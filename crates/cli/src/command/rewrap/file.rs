@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::change::{Change, RecipientPlan, unknown};
 use super::{RewrapArgs, moved};
+use crate::command::repair::sidecar::outdated;
 use crate::key::home::Home;
 use crate::key::identity::Identities;
 use crate::place::locked::{LockedFile, replaced};
@@ -113,6 +114,7 @@ pub fn rewrap(
         "new file"
     };
     outcome.changed_by(place);
+    outcome.notes.extend(outdated(path));
     Ok(outcome)
 }
 
