@@ -211,7 +211,7 @@ const OPTIONS: &[HabitRow] = &[
     any(&["-l", "--list"], "to list what is inside a sealed folder: deadpan list FILE"),
     any(
         &["-z", "--gzip", "--compress", "-j", "--bzip2", "-J", "--xz", "--zstd"],
-        "to compress what is sealed: deadpan seal -z FILE; open, list and rewrap need no option",
+        "to compress: deadpan seal -z FILE, deadpan pack -z FOLDER; other commands need no option",
     ),
     habit(&[""], &["-v"], "for the version: deadpan --version; for details of a sealed file: deadpan inspect FILE"),
     any(&["-v", "--verbose", "--debug"], "for details of a sealed file: deadpan inspect FILE"),

@@ -70,6 +70,8 @@ pub struct OpenArgs {
 #[derive(Debug, clap::Args)]
 pub struct OpenOptions {
     #[command(flatten)]
+    pub keys: IdentityArgs,
+    #[command(flatten)]
     pub output: OutputArgs,
     /// Open only LEN bytes from OFFSET on, to standard output unless -o says otherwise. OFFSET is 0 if it is missing;
     /// without LEN, everything from OFFSET to the end is opened
@@ -87,8 +89,6 @@ pub struct OpenOptions {
     pub only: Vec<PathBuf>,
     #[command(flatten)]
     pub signer: SignerArgs,
-    #[command(flatten)]
-    pub keys: IdentityArgs,
     #[command(flatten)]
     pub unpack: UnpackArgs,
 }

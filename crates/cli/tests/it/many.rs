@@ -120,7 +120,7 @@ fn what_changed_and_what_does_not_fit_is_told() {
         (&["cluster", "status", "file:///tmp/"], "this names a file, and a place in a store is wanted"),
         (&["open", "s3://bucket/none/", "--to", "none"], "there is nothing to open below it"),
         (&["seal", "--each", "tree", "--to", "s3://bucket/_deadpan/x/"], "lies the state of jobs"),
-        (&["seal", "--each", "--include", "{", "tree", "--to", "s3://bucket/y/"], "{: "),
+        (&["seal", "--each", "--include", "{", "tree", "--to", "s3://bucket/y/"], "there is nothing to seal below it"),
         (&["seal", "--each", "--max-memory", "50M", "tree", "--to", "s3://bucket/y/"], "leaves no room"),
         (&["open", "--range", "1:2", "s3://bucket/x/"], "take single files"),
         (&["open", "--verify", "s3://bucket/none/"], "there is no sealed object below it"),
