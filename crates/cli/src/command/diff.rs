@@ -12,7 +12,7 @@ use crate::command::open::{bare, sealed_name};
 use crate::command::plan::Plan;
 use crate::key::identity::IdentityArgs;
 use crate::place::archive::Archive;
-use crate::place::input::{Input, Source};
+use crate::place::input::{Input, Source, is_special};
 use crate::place::sealed::Sealed;
 use crate::place::{remote, report};
 use crate::tell::clock::since_1970;
@@ -23,8 +23,8 @@ use crate::tell::progress::Progress;
 use crate::tell::shown::{count, shown};
 use crate::tell::streams::{print, print_json};
 use deadpan_disk::About;
-use deadpan_pack::{Comparison, Contents, Differs, Error, Time};
-use deadpan_seal::{Cursor, Metadata, Opened, ReadAt};
+use deadpan_pack::{Comparison, Contents, Differs, Error};
+use deadpan_seal::{Metadata, Opened};
 use row::{DiffRow, Side};
 
 /// Compares a sealed folder or file with the disk: what was added, removed or changed since
@@ -97,8 +97,7 @@ impl Plan for Diff {
             return Err(unpositioned(&name));
         }
         let opened = self.args.keys.identities()?.open(&name, &sealed)?;
-        let whole = || Cursor::new(&input.data as &dyn ReadAt, input.length().unwrap_or_default());
-        let reader = || opened.seek_in(whole()).map_err(|error| Failure::seal(&name, error));
+        let reader = || opened.seek_in(input.anywhere()).map_err(|error| Failure::seal(&name, error));
         if opened.metadata().kind == deadpan_seal::Kind::Folder {
             self.folder(&mut tally, reader()?, reader()?, opened.metadata().name.as_deref())?;
         } else {
@@ -184,7 +183,8 @@ impl Diff {
             return Err(Failure::usage(message, HINT));
         };
         let packed = Side::of_file(length, *mode, modified.map(since_1970));
-        let is_same_time = packed.modified.is_none_or(|time| time == time_of(&about));
+        let there = Side::of_about(&about);
+        let is_same_time = packed.modified.is_none() || packed.modified == there.modified;
         let is_same_mode = mode.is_none_or(|mode| mode == about.mode & 0o777);
         let compares = self.args.contents || packed.modified.is_none();
         let is_other =
@@ -194,7 +194,7 @@ impl Diff {
             (false, false) => Differs::Attributes,
             (false, true) => return Ok(()),
         };
-        tally.row(&DiffRow { path: None, differs, packed: Some(packed), found: Some(Side::of_about(&about)) })
+        tally.row(&DiffRow { path: None, differs, packed: Some(packed), found: Some(there) })
     }
 
     /// Whether sealed data and a file have the same contents.
@@ -221,14 +221,10 @@ impl Diff {
     }
 }
 
-/// Refuses pipes and devices, since opening a pipe waits for its writer.
 fn refuse_special(path: Option<&Path>) -> Result<(), Failure> {
-    let about = path.filter(|path| !remote::is_address(path)).and_then(|path| About::of_path(path).ok());
-    match (about, path) {
-        (Some(about), Some(path)) if !about.is_file() && !about.is_folder() => {
-            Err(Failure::usage(format!("{} is neither a file nor a folder", shown(path)), HINT))
-        }
-        _ => Ok(()),
+    match path.filter(|path| is_special(path)) {
+        Some(path) => Err(Failure::usage(format!("{} is neither a file nor a folder", shown(path)), HINT)),
+        None => Ok(()),
     }
 }
 
@@ -236,11 +232,6 @@ const HINT: &str = "name what to compare it with: deadpan diff FILE PATH";
 
 /// How many bytes are compared at once.
 const PIECE: usize = 1 << 18;
-
-fn time_of(about: &About) -> Time {
-    let (seconds, nanoseconds) = about.modified;
-    Time { seconds, nanoseconds }
-}
 
 fn no_index(name: &str) -> Failure {
     let hint = "unpack it, and compare the folders with: diff -r";

@@ -17,7 +17,6 @@ use crate::tell::progress::Progress;
 use crate::tell::shown::shown;
 use deadpan_compress::Foreign;
 use deadpan_pack::{Chosen, Contents, Error, Excerpt, Refusal, Selection, Work, index_is_stale, is_damaged, unpack};
-use deadpan_seal::Cursor;
 
 /// Unpacks packs and tar archives: FILE.tar or FILE.tar.zst becomes the folder FILE, and nothing is made outside of it
 #[derive(Debug, clap::Args)]
@@ -244,8 +243,7 @@ impl<'a> Job<'a> {
     /// Whether an archive that is read without an index is damaged.
     fn is_damaged(&self) -> Result<bool, Failure> {
         if self.archive == Archive::Foreign {
-            let reader = Foreign::new(Cursor::new(&self.input.data, self.input.length().unwrap_or_default()));
-            return is_damaged(reader).map_err(|error| self.failed(error));
+            return is_damaged(Foreign::new(self.input.anywhere())).map_err(|error| self.failed(error));
         }
         is_damaged(self.archive.anywhere(self.input)?).map_err(|error| self.failed(error))
     }

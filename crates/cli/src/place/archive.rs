@@ -10,7 +10,6 @@ use crate::place::remote;
 use crate::tell::failure::Failure;
 use deadpan_compress::{Expander, Foreign, SeekExpander, is_ours};
 use deadpan_pack::{BLOCK, is_archive};
-use deadpan_seal::{Cursor, ReadAt};
 
 /// The ending of an archive.
 pub const ENDING: &str = ".tar";
@@ -45,15 +44,11 @@ impl Archive {
         Ok(match &start[..] {
             start if is_archive(start) || is_empty => Some(Self::Plain),
             start if start.starts_with(ZSTANDARD) => {
-                let is_usable = !input.positioned || SeekExpander::new(Self::whole(input)).is_ok();
+                let is_usable = !input.positioned || SeekExpander::new(input.anywhere()).is_ok();
                 Some(if is_usable && is_ours(start) { Self::Compressed } else { Self::Foreign })
             }
             _ => None,
         })
-    }
-
-    fn whole(input: &Input) -> Cursor<&dyn ReadAt> {
-        Cursor::new(&input.data as &dyn ReadAt, input.length().unwrap_or_default())
     }
 
     /// Whether the archive can be read at any position.
@@ -63,7 +58,7 @@ impl Archive {
 
     /// Returns a reader at any position. The archive must have positions.
     pub fn anywhere<'a>(self, input: &'a Input) -> Result<Box<dyn ReadSeek + 'a>, Failure> {
-        let whole = Self::whole(input);
+        let whole = input.anywhere();
         match self {
             Self::Plain => Ok(Box::new(whole)),
             Self::Compressed | Self::Foreign => {

@@ -24,7 +24,7 @@ use crate::tell::shown::shown;
 use crate::tell::streams;
 use deadpan_disk::{self as disk, About, Draft, FileKind, Folder, Found, OpenMode, Spot};
 use deadpan_remote::{Address, Object};
-use deadpan_seal::Error;
+use deadpan_seal::{Cursor, Error, ReadAt};
 pub use tree::{FileTree, FileTreeEntry};
 
 /// An input, as it is given on the command line.
@@ -300,6 +300,11 @@ impl Input {
         Reader { data: &self.data, left: self.length().filter(|_| self.positioned) }
     }
 
+    /// Returns a reader at any position. Several readers of an input do not disturb each other.
+    pub fn anywhere(&self) -> Cursor<&dyn ReadAt> {
+        Cursor::new(&self.data as &dyn ReadAt, self.length().unwrap_or_default())
+    }
+
     pub fn length(&self) -> Option<u64> {
         match &self.about {
             Some(about) => about.is_file().then_some(about.length),
@@ -310,6 +315,11 @@ impl Input {
 
 fn unspooled(error: &io::Error) -> Failure {
     Failure::io("write", "a temporary file in this folder", error)
+}
+
+/// Whether a path leads to a FIFO, a socket or a device. Opening a FIFO waits for its writer.
+pub fn is_special(path: &Path) -> bool {
+    !remote::is_address(path) && About::of_path(path).is_ok_and(|about| !about.is_file() && !about.is_folder())
 }
 
 /// A reader of an input's data.

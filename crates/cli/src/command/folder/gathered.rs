@@ -9,12 +9,12 @@ use std::path::{Component, Path, PathBuf};
 use super::exclude::list;
 use super::name_of;
 use crate::place::ending::ENDINGS;
-use crate::place::input::{Input, Source};
+use crate::place::input::{Input, Source, is_special};
 use crate::place::output::{OutputArgs, Place};
 use crate::place::remote;
 use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
-use deadpan_disk::{About, Folder, allow_many_files, most_open_files};
+use deadpan_disk::{Folder, allow_many_files, most_open_files};
 use deadpan_pack::{Listing, Start};
 
 /// The root of a pack whose output does not give it a name.
@@ -63,8 +63,7 @@ impl Gathered {
         if remote::is_address(path) {
             return alone("an object in a store");
         }
-        // Opening a FIFO waits for its writer.
-        if About::of_path(path).is_ok_and(|about| !about.is_file() && !about.is_folder()) {
+        if is_special(path) {
             return alone("a device, a FIFO or a socket");
         }
         let input = Input::open(&Source::File(path.to_owned()))?;
