@@ -147,7 +147,7 @@ impl Feed {
                 self.finished = true;
                 let table = self.fold.table.encode();
                 let length = table.len();
-                (Ready::Whole(Arc::new(Filled::of(table))), length)
+                (Ready::Whole(Arc::new(Filled::new(table))), length)
             }
         };
         (self.ready, self.length, self.given) = (ready, length, 0);
@@ -261,7 +261,7 @@ enum PiecesInput<'i> {
 
 impl<'i> Pieces<'i> {
     /// Compresses what the reader returns, with this number of threads, or with all cores if the number is 0.
-    pub fn of(input: impl Read + Send + 'i, level: Level, threads: usize) -> Self {
+    pub fn from_reader(input: impl Read + Send + 'i, level: Level, threads: usize) -> Self {
         Self { input: PiecesInput::Reader(Box::new(input)), feed: Feed::new(level, threads) }
     }
 

@@ -16,7 +16,7 @@ pub(crate) struct Filled {
 
 impl Filled {
     /// Takes over bytes that belong to no rooms.
-    pub(crate) fn of(bytes: Vec<u8>) -> Self {
+    pub(crate) fn new(bytes: Vec<u8>) -> Self {
         Self { length: bytes.len(), buffer: Wiped::new(bytes), rooms: Rooms::default() }
     }
 

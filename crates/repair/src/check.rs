@@ -64,7 +64,7 @@ fn blocks<R: ReadAt>(
 ) -> Result<Blocks, Error> {
     let grid = sidecar.grid();
     let blocks = Blocks { whole: Whole::new(grid), missing: Bits::new(grid.blocks()), unequal: 0 };
-    let runs = Runs::of(grid);
+    let runs = Runs::new(grid);
     Pieces::run(runs.count(), work.threads().min(MOST_THREADS), work, blocks, |pieces| {
         let (mut bytes, mut hashes, mut marks) = (Vec::new(), Vec::new(), Marks::default());
         while let Some(number) = pieces.take()? {
@@ -76,8 +76,8 @@ fn blocks<R: ReadAt>(
             for (at, block) in bytes.chunks_exact(grid.block()).enumerate() {
                 let hash = blake3::hash(block);
                 hashes.extend(hash.as_bytes());
-                let mark = Mark::of(block, &hash);
-                if unreadable.contains(&at) || !marks.of(at).contains(&mark) {
+                let mark = Mark::new(block, &hash);
+                if unreadable.contains(&at) || !marks.at(at).contains(&mark) {
                     damaged.push(first + at as u64);
                 }
             }
@@ -102,7 +102,7 @@ fn recovery<R: ReadAt>(sidecar: &Sidecar<R>, work: &Work<'_>) -> Result<Recovery
     let grid = sidecar.grid();
     let columns = u64::from(grid.columns);
     // A run does not cross the end of a row.
-    let per_run = Runs::of(grid).length.min(columns.max(1));
+    let per_run = Runs::new(grid).length.min(columns.max(1));
     let runs_of_row = columns.div_ceil(per_run);
     let count = u64::from(grid.recovery) * runs_of_row;
     let recovery = Recovery { damaged: Bits::new(grid.recovery_blocks()), unequal: 0 };
@@ -117,7 +117,7 @@ fn recovery<R: ReadAt>(sidecar: &Sidecar<R>, work: &Work<'_>) -> Result<Recovery
             marks.read(sidecar, grid.places() + first, count)?;
             let mut damaged = Vec::new();
             for (at, block) in bytes.chunks_exact_mut(grid.block()).enumerate() {
-                let is_whole = marks.of(at).contains(&Mark::of(block, &blake3::hash(block)));
+                let is_whole = marks.at(at).contains(&Mark::new(block, &blake3::hash(block)));
                 // The slow way also looks at the place from the end.
                 if !is_whole && !sidecar.recovery_block(row, column + at as u64, block)? {
                     damaged.push(first + at as u64);
@@ -135,7 +135,7 @@ fn recovery<R: ReadAt>(sidecar: &Sidecar<R>, work: &Work<'_>) -> Result<Recovery
 
 /// Computes the hash of a file with the length of the grid.
 pub(crate) fn hash(grid: &Grid, file: &(impl ReadAt + ?Sized), work: &Work<'_>) -> Result<[u8; 32], Error> {
-    let runs = Runs::of(grid);
+    let runs = Runs::new(grid);
     let whole = Pieces::run(runs.count(), work.threads().min(MOST_THREADS), work, Whole::new(grid), |pieces| {
         let (mut bytes, mut hashes) = (Vec::new(), Vec::new());
         while let Some(number) = pieces.take()? {
@@ -159,7 +159,7 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    pub(crate) fn of(grid: &Grid) -> Self {
+    pub(crate) fn new(grid: &Grid) -> Self {
         Self { blocks: grid.blocks(), length: (PIECE / u64::from(grid.block)).max(1) }
     }
 
@@ -220,7 +220,7 @@ impl Marks {
         Ok(())
     }
 
-    fn of(&self, at: usize) -> [Mark; 2] {
+    fn at(&self, at: usize) -> [Mark; 2] {
         self.0.each_ref().map(|marks| Mark::from_slice(&marks[at * MARK..]))
     }
 

@@ -14,7 +14,7 @@ pub(crate) fn copy(
 ) -> Result<(), Error> {
     let grid = &report.grid;
     let size = u64::from(grid.block);
-    let runs = Runs::of(grid);
+    let runs = Runs::new(grid);
     Pieces::run(runs.count(), work.threads().min(MOST_THREADS), work, (), |pieces| {
         let mut bytes = vec![0; 0];
         while let Some(number) = pieces.take()? {

@@ -39,7 +39,7 @@ fn restore<R: ReadAt>(
     let columns = u64::from(grid.columns);
     let mut is_damaged = vec![false; columns as usize];
     report.missing.iter().for_each(|block| is_damaged[(block % columns) as usize] = true);
-    let shape = Shape::of(grid, work.threads());
+    let shape = BatchShape::new(grid, work.threads());
     Pieces::run(columns.div_ceil(shape.columns), shape.threads, work, (), |pieces| {
         let mut batch = Batch::new(grid, shape.columns);
         while let Some(number) = pieces.take()? {
@@ -55,16 +55,16 @@ fn restore<R: ReadAt>(
 }
 
 /// The number of threads, and the number of adjacent columns that each of them restores at once.
-struct Shape {
+struct BatchShape {
     threads: usize,
     columns: u64,
 }
 
-impl Shape {
+impl BatchShape {
     /// The number of bytes that are read of a row at once, if the memory suffices.
     const WIDTH: usize = 64 << 10;
 
-    fn of(grid: &Grid, threads: usize) -> Self {
+    fn new(grid: &Grid, threads: usize) -> Self {
         let column = Batch::column(grid);
         let threads = threads.min(MOST_THREADS).min(CODE / column).max(1);
         let fitting = (CODE / threads / column).min(Self::WIDTH / grid.block()) as u64;
@@ -98,7 +98,7 @@ impl Batch {
     /// The memory of all threads.
     #[cfg(test)]
     pub(crate) fn memory(grid: &Grid, threads: usize) -> usize {
-        let shape = Shape::of(grid, threads);
+        let shape = BatchShape::new(grid, threads);
         let batch = (Self::column(grid) + grid.block()) * shape.columns as usize;
         shape.threads * (batch + Decoder::memory(grid))
     }

@@ -36,7 +36,7 @@ pub fn make(
 ) -> Result<u64, Error> {
     let grid = Grid::choose(length, percent)?;
     sidecar.set_length(grid.sidecar_length()).map_err(Error::Write)?;
-    let shape = Shape::of(&grid, work.threads());
+    let shape = ColumnsShape::new(&grid, work.threads());
     let count = grid.row_length().div_ceil(shape.width as u64);
     let results = (Whole::new(&grid), Table::new(&grid));
     let (whole, mut table) = Pieces::run(count, shape.threads, work, results, |pieces| {
@@ -62,13 +62,13 @@ pub fn make(
 
 /// The number of threads, and the number of bytes that each of them reads of a row at once.
 #[derive(Clone, Copy, Debug)]
-struct Shape {
+struct ColumnsShape {
     threads: usize,
     width: usize,
 }
 
-impl Shape {
-    fn of(grid: &Grid, threads: usize) -> Self {
+impl ColumnsShape {
+    fn new(grid: &Grid, threads: usize) -> Self {
         let block = grid.block();
         let fitting = |threads: usize| CODE / Encoder::memory(grid, 1).max(1) / threads;
         let threads = (1..=threads.min(MOST_THREADS)).rev().find(|threads| fitting(*threads) >= NARROWEST).unwrap_or(1);
@@ -100,7 +100,7 @@ impl<'a> Columns<'a> {
         Self { grid, encoder, row, count: 0, marks: Vec::new(), hashes: Vec::new(), blocks: Vec::new() }
     }
 
-    /// Makes the columns whose part of each row begins `offset` bytes after the row.
+    /// Makes the adjacent columns that begin at byte `offset` of each row.
     fn make(
         &mut self,
         offset: u64,
@@ -127,7 +127,7 @@ impl<'a> Columns<'a> {
             let blocks = present.div_ceil(grid.block());
             for block in bytes.chunks_exact(grid.block()).take(blocks) {
                 let hash = blake3::hash(block);
-                self.marks.extend(Mark::of(block, &hash).0);
+                self.marks.extend(Mark::new(block, &hash).0);
                 self.hashes.extend(hash.as_bytes());
             }
             self.marks.resize(self.marks.len() + (self.count - blocks) * MARK, 0);
@@ -137,7 +137,7 @@ impl<'a> Columns<'a> {
         }
         self.encoder.finish(|row, bytes| {
             for block in bytes.chunks_exact(grid.block()) {
-                self.marks.extend(Mark::of(block, &blake3::hash(block)).0);
+                self.marks.extend(Mark::new(block, &blake3::hash(block)).0);
             }
             sidecar.write_all_at(bytes, grid.recovery_row(row) + offset).map_err(Error::Write)
         })
@@ -208,7 +208,7 @@ mod tests {
             for percent in [1, 10, 30, 100] {
                 for threads in [1, 2, 16, 256] {
                     let grid = Grid::choose(length, Percent::new(percent).unwrap()).unwrap();
-                    let shape = Shape::of(&grid, threads);
+                    let shape = ColumnsShape::new(&grid, threads);
                     assert!(shape.width > 0 && shape.width.is_multiple_of(grid.block()));
                     let hashes = shape.width / grid.block() * usize::from(grid.rows) * HASH;
                     let making = (Encoder::memory(&grid, shape.width) + shape.width + 2 * hashes) * shape.threads;

@@ -24,7 +24,7 @@ pub(crate) struct Mark(pub(crate) [u8; MARK]);
 
 impl Mark {
     /// Returns the mark of a block that has this hash. A block has at least [`WINDOW`] bytes.
-    pub(crate) fn of(block: &[u8], hash: &Hash) -> Self {
+    pub(crate) fn new(block: &[u8], hash: &Hash) -> Self {
         let mut mark = [0; MARK];
         mark[..4].copy_from_slice(&weak(block).to_be_bytes());
         mark[4..].copy_from_slice(&hash.as_bytes()[..MARK - 4]);

@@ -99,7 +99,7 @@ impl<R: ReadAt, F: ReadAt + ?Sized> Search<'_, R, F> {
         Ok(())
     }
 
-    /// Whether a block with one of these marks lies at its place, moved by `shift`.
+    /// Whether the file has a block with one of these marks `shift` bytes after the place of `block`.
     fn is_at(&mut self, block: u64, shift: i64, marks: &[Mark; 2]) -> Result<bool, Error> {
         let grid = self.sidecar.grid();
         let Some(position) = (block * u64::from(grid.block)).checked_add_signed(shift) else { return Ok(false) };

@@ -275,13 +275,12 @@ impl Sieve {
     fn add(&mut self, folder: &Folder, name: &str, path: &[u8], above: &[u8], base: usize) {
         let what = match read(folder, OsStr::new(name)) {
             Ok(None) => return,
-            Ok(Some(Some(text))) => {
+            Ok(Some(text)) => {
                 let patterns = Patterns::of_file(&text);
                 self.lists.push(GitList { patterns, above: above.to_vec(), base });
                 return;
             }
-            Ok(Some(None)) => Heed::NoFile,
-            Err(error) => Heed::Unread(error),
+            Err(what) => what,
         };
         let path = [path, if path.is_empty() { b"" } else { b"/" }, name.as_bytes()].concat();
         self.remarks.push(Remark { path, what });
@@ -310,27 +309,27 @@ fn above(folder: &Folder) -> io::Result<Vec<(Folder, Vec<u8>)>> {
     Ok(Vec::new())
 }
 
-/// Reads a list. Returns `None` if nothing has the name, and `Some(None)` if what has the name is not a file.
-fn read(folder: &Folder, name: &OsStr) -> io::Result<Option<Option<Vec<u8>>>> {
-    match folder.look(name)? {
+/// Reads a list of patterns. Returns `None` if the folder has no entry with this name.
+fn read(folder: &Folder, name: &OsStr) -> Result<Option<Vec<u8>>, Heed> {
+    match folder.look(name).map_err(Heed::Unread)? {
         None => return Ok(None),
-        Some(about) if !about.is_file() => return Ok(Some(None)),
+        Some(about) if !about.is_file() => return Err(Heed::NoFile),
         Some(_) => {}
     }
     let (file, about) = match folder.file(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(Some(None)),
-        opened => opened?,
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Err(Heed::NoFile),
+        opened => opened.map_err(Heed::Unread)?,
     };
     if !about.is_file() {
-        return Ok(Some(None));
+        return Err(Heed::NoFile);
     }
     let mut text = Vec::new();
-    file.take(LONGEST + 1).read_to_end(&mut text)?;
+    file.take(LONGEST + 1).read_to_end(&mut text).map_err(Heed::Unread)?;
     if text.len() as u64 > LONGEST {
-        return Err(io::Error::other(LongList));
+        return Err(Heed::Unread(io::Error::other(LongList)));
     }
-    Ok(Some(Some(text)))
+    Ok(Some(text))
 }
 
 /// Whether the folder is marked as a cache.

@@ -155,7 +155,7 @@ fn stored_bytes_depend_only_on_the_data_and_the_level() {
         writer.write_all(&data).unwrap();
         assert!(writer.finish().unwrap().0 == stored, "{threads}");
         let piece = 400_000 + threads;
-        assert!(pieces(Pieces::of(&data[..], Level::default(), threads), piece) == stored, "{threads}");
+        assert!(pieces(Pieces::from_reader(&data[..], Level::default(), threads), piece) == stored, "{threads}");
         let at = Pieces::at(&read, data.len() as u64, Level::default(), threads);
         assert!(pieces(at, piece) == stored, "{threads}");
     }

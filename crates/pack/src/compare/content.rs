@@ -15,7 +15,7 @@ use deadpan_disk::next_data;
 /// How many bytes are read at once.
 const PIECE: usize = 1 << 20;
 
-/// The reason why contents cannot be compared.
+/// Why the contents of a file cannot be compared.
 pub(super) enum Trouble {
     /// The file on the disk cannot be read.
     File(io::Error),

@@ -269,7 +269,7 @@ impl Sealing {
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
         if let Some(level) = self.level {
-            let pieces = Pieces::of(Told { inner: &mut input, work }, level, work.threads);
+            let pieces = Pieces::from_reader(Told { inner: &mut input, work }, level, work.threads);
             return self.compress_stream(pieces, &mut output, work);
         }
         if self.contents.padded {
@@ -331,7 +331,7 @@ impl Sealing {
         output.check()?;
         if let Some(level) = self.level {
             let mut source = Alone { inner: source, ended: false };
-            let pieces = Pieces::of(Told { inner: &mut source, work }, level, work.threads);
+            let pieces = Pieces::from_reader(Told { inner: &mut source, work }, level, work.threads);
             let summary = self.compress_to(pieces, output, work)?;
             return Ok((summary, source.inner));
         }
