@@ -273,3 +273,19 @@ fn an_early_end_is_noticed_everywhere() {
     }
     assert!(SeekExpander::new(Cursor::new(&longer)).is_err());
 }
+
+#[test]
+fn a_dropped_writer_has_written_the_frames_that_were_whole() {
+    for data in [words(3 * FRAME), dense(3 * FRAME)] {
+        let stored = compress(&data, 3, 0);
+        // A table of two frames has 33 bytes.
+        let third = compress(&data[..2 * FRAME], 3, 0).len() - 33;
+        for threads in [1, 2, 5] {
+            let mut written = Vec::new();
+            let mut writer = ExpandWriter::new(&mut written, threads);
+            writer.write_all(&stored[..third + 100]).unwrap();
+            drop(writer);
+            assert!(written == data[..2 * FRAME], "{threads}: {}", written.len());
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Tests what is saved from damaged archives.
 
 use std::fs;
-use std::io::Cursor;
+use std::io::{self, Cursor, Read};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -115,4 +115,26 @@ fn the_root_may_be_damaged_too() {
     let outcome = unpack(&bytes[..], &mut into, &Work::default()).unwrap();
     assert!(outcome.damaged);
     assert!(names(place.path()).iter().any(|name| name.ends_with('a')), "{:?}", fs::read_dir(place.path()).unwrap());
+}
+
+/// Gives bytes, and then an error instead of the end.
+struct Failing<'a>(&'a [u8]);
+
+impl Read for Failing<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 if !buffer.is_empty() => Err(io::Error::other("a bad cable")),
+            read => Ok(read),
+        }
+    }
+}
+
+#[test]
+fn what_comes_before_an_error_of_the_input_is_unpacked() {
+    let archive = [file("a", b"one"), file("b", &[7; 300_000])].concat();
+    let place = tempdir().unwrap();
+    let failed = unpack(Failing(&archive), &mut unpacker(place.path(), fresh()), &Work::default()).unwrap_err();
+    assert!(failed.to_string().contains("a bad cable"), "{failed}");
+    assert_eq!(names(place.path()), ["a", "b"]);
+    assert_eq!(fs::read(place.path().join("b")).unwrap(), [7; 300_000]);
 }
