@@ -103,7 +103,7 @@ impl Grid {
             return columns == 0 && rows == 0 && recovery == 0;
         }
         blocks <= MOST_BLOCKS
-            && columns > 0
+            && (1..=blocks).contains(&columns)
             && rows > 0
             && (rows - 1) * columns < blocks
             && blocks <= rows * columns
@@ -231,6 +231,7 @@ mod tests {
             Grid { columns: 0, ..grid },
             Grid { columns: u32::MAX, ..grid },
             Grid { columns: grid.columns - 1, ..grid },
+            Grid { columns: grid.blocks() as u32 + 1, rows: 1, recovery: 1, ..grid },
             Grid { rows: 0, ..grid },
             Grid { rows: u16::MAX, ..grid },
             Grid { recovery: 0, ..grid },

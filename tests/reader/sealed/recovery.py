@@ -72,7 +72,7 @@ class Recovery:
         blocks = -(-length // block)
         if blocks:
             fits = (rows - 1) * columns < blocks <= rows * columns and 1 <= recovery <= rows
-            fits = fits and rows + (1 << (recovery - 1).bit_length()) <= 1024
+            fits = fits and columns <= blocks and rows + (1 << (recovery - 1).bit_length()) <= 1024
         else:
             fits = columns == rows == recovery == 0
         return (block, length, columns, rows, recovery, header[32:64]) if fits else None
