@@ -8,7 +8,8 @@ use crate::room::Filled;
 use crate::unfold::Unfold;
 use deadpan_ct::Wiped;
 
-/// How many stored bytes are read at once.
+/// How many bytes are read or written at once. For longer writes to files, systems look for huge pages, which can take
+/// longer than the write.
 const PIECE: usize = 256 << 10;
 
 /// Reads stored bytes from `input`, and gives the data to its own reader. The data are complete only if the reader
@@ -119,7 +120,7 @@ impl<W: Write> ExpandWriter<W> {
             |writer| &mut writer.failed,
             |writer| {
                 let Some(data) = writer.unfold.next() else { return Ok(false) };
-                writer.output.write_all(data?.bytes()).map(|()| true)
+                data?.bytes().chunks(PIECE).try_for_each(|piece| writer.output.write_all(piece)).map(|()| true)
             },
         )
     }
