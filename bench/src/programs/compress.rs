@@ -31,36 +31,36 @@ macro_rules! on {
                     "deadpan -z",
                     [
                         Run(concat!("{self} seal -z --mode hybrid -o {made} ", $file)),
-                        Run("{self} open -o {out} {made}"),
+                        Run("{self} open -o {out}.x {made}"),
                     ],
                 )
                 .setup(KEYGEN)
                 .check($check),
                 Way::ours(
                     "deadpan",
-                    [Run(concat!("{self} seal --mode hybrid -o {made} ", $file)), Run("{self} open -o {out} {made}")],
+                    [Run(concat!("{self} seal --mode hybrid -o {made} ", $file)), Run("{self} open -o {out}.x {made}")],
                 )
                 .setup(KEYGEN)
                 .check($check),
                 Way::peer(
                     "zstd",
-                    [Run(concat!("zstd -3 -T0 -q -o {made} ", $file)), Run("zstd -d -q -o {out} {made}")],
+                    [Run(concat!("zstd -3 -T0 -q -o {made} ", $file)), Run("zstd -d -q -o {out}.x {made}")],
                 )
                 .check($check),
                 Way::peer(
                     "7z",
-                    [Run(concat!("7z a -bd -y -mx=3 {made}.7z ", $file)), Run("7z x -bd -y -o{out} {made}.7z")],
+                    [Run(concat!("7z a -bd -y -mx=3 {made}.7z ", $file)), Run("7z x -bd -y -o{out}.x {made}.7z")],
                 )
-                .check("test -d '{out}'"),
+                .check("test -d '{out}.x'"),
                 Way::peer(
                     "age, tar, zstd",
                     [
                         Shell(concat!("tar -cP '", $file, "' | zstd -3 -T0 -q | age -R {keys}/age.pub -o '{made}'")),
-                        Shell("age -d -i {keys}/age.key '{made}' | zstd -d -q | tar -x --one-top-level='{out}'"),
+                        Shell("age -d -i {keys}/age.key '{made}' | zstd -d -q | tar -x --one-top-level='{out}.x'"),
                     ],
                 )
                 .setup(AGE_KEY)
-                .check("test -d '{out}'"),
+                .check("test -d '{out}.x'"),
             ],
         )
         .beside("zstd")
@@ -80,11 +80,11 @@ pub fn offer(_quick: bool) -> Offer {
         about: ABOUT,
         sets: vec![Set::file("300 MB", 300_000_000).rounds_of(7)],
         workloads: vec![
-            shrinking(on!("sources", "{parent}/sources", "cmp '{parent}/sources' '{out}'")),
-            shrinking(on!("programs", "{parent}/programs", "cmp '{parent}/programs' '{out}'")),
-            shrinking(on!("logs", "{parent}/logs", "cmp '{parent}/logs' '{out}'")),
-            shrinking(on!("JSON", "{parent}/json", "cmp '{parent}/json' '{out}'")),
-            on!("random bytes", "{in}", "cmp '{in}' '{out}'")
+            shrinking(on!("sources", "{parent}/sources", "cmp '{parent}/sources' '{out}.x'")),
+            shrinking(on!("programs", "{parent}/programs", "cmp '{parent}/programs' '{out}.x'")),
+            shrinking(on!("logs", "{parent}/logs", "cmp '{parent}/logs' '{out}.x'")),
+            shrinking(on!("JSON", "{parent}/json", "cmp '{parent}/json' '{out}.x'")),
+            on!("random bytes", "{in}", "cmp '{in}' '{out}.x'")
                 .goal(Goal::times(1.15, "deadpan").in_part("seal").by("deadpan -z")),
         ],
         facts: {

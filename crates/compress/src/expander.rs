@@ -8,7 +8,8 @@ use crate::room::Filled;
 use crate::unfold::Unfold;
 use deadpan_ct::Wiped;
 
-/// How many stored bytes are read at once.
+/// How many bytes are read or written at once. For longer writes to files, systems look for huge pages, which can take
+/// longer than the write.
 const PIECE: usize = 256 << 10;
 
 /// Reads stored bytes from `input`, and gives the data to its own reader. The data are complete only if the reader
@@ -122,7 +123,8 @@ impl<W: Write> ExpandWriter<W> {
             |writer| {
                 let Some(data) = writer.unfold.next() else { return Ok(false) };
                 let data = data?;
-                writer.output.as_mut().map_or(Ok(()), |output| output.write_all(data.bytes())).map(|()| true)
+                let Some(output) = &mut writer.output else { return Ok(true) };
+                data.bytes().chunks(PIECE).try_for_each(|piece| output.write_all(piece)).map(|()| true)
             },
         )
     }
