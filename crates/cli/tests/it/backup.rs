@@ -9,8 +9,8 @@ use crate::scripts::files;
 
 const RUN: &str = "HOME=$PWD sh backup.sh me disk";
 
-/// Makes a sandbox with the files of the guide, a contact `backup`, a folder `me`, and a disk with four old backups. The
-/// script keeps two backups.
+/// Makes a sandbox with the files of the guide, a contact `backup`, a folder `me`, and a disk with four old backups.
+/// The script keeps two backups.
 fn prepared() -> Sandbox {
     let sandbox = Sandbox::new();
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/backup.md")).unwrap();
@@ -18,8 +18,8 @@ fn prepared() -> Sandbox {
         assert!(name != "backup.sh" || text.contains("keep=14 "), "{text}");
         sandbox.write(name, text.replace("keep=14 ", "keep=2 "));
     }
-    let prepare = "deadpan keygen --no-passphrase -o backup.key && deadpan keys add backup backup.pub && mkdir me disk && \
-                   echo dear > me/letter.txt && touch disk/home-2020-01-0{1,2,3,4}-023000.dpn{,.dpr}";
+    let prepare = "deadpan keygen --no-passphrase -o backup.key && deadpan keys add backup backup.pub && \
+                   mkdir me disk && echo dear > me/letter.txt && touch disk/home-2020-01-0{1,2,3,4}-023000.dpn{,.dpr}";
     sandbox.shell(prepare).expect(0, "");
     sandbox
 }
@@ -38,7 +38,8 @@ fn older_backups_are_removed_with_their_recovery_data_and_other_files_stay() {
     let run = sandbox.shell(RUN).expect(0, "");
     assert_eq!(run.stderr(), "");
     let mut names = on_disk(&sandbox);
-    let made: Vec<_> = names.extract_if(.., |name| name.starts_with("home-2") && !name.starts_with("home-2020")).collect();
+    let made: Vec<_> =
+        names.extract_if(.., |name| name.starts_with("home-2") && !name.starts_with("home-2020")).collect();
     assert!(made.len() == 2 && made[0].ends_with(".dpn") && made[1] == format!("{}.dpr", made[0]), "{made:?}");
     let kept = ["home-2020-01-04-023000.dpn", "home-2020-01-04-023000.dpn.dpr"];
     assert_eq!(names, [&kept[..], &["home-2020.txt", "home-photos.dpn", "other.dpn"]].concat());
