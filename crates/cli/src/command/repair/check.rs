@@ -13,7 +13,7 @@ use crate::tell::console::is_quiet;
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::amount;
 use crate::tell::shown::count;
-use deadpan_repair::Report as Damage;
+use deadpan_repair::{Error, Report as Damage};
 
 /// The maximum number of damaged ranges that a message lists. JSON lists more.
 const MOST: usize = 20;
@@ -100,6 +100,14 @@ fn judged(input: &Input, open: &OpenSidecar, damage: &Damage, lists_places: bool
         Ok(()) => {
             let hint = format!("repair it with: deadpan repair fix {name}");
             (Failure::new(Exit::Data, format!("{name} is damaged: {}", file_damage(damage)), hint), "can be repaired")
+        }
+        Err(error @ Error::Foreign) => {
+            let failure = Failure::repair(&name, open.shown(), error);
+            return Done {
+                bytes: done.bytes,
+                more: done.more,
+                ..spoiled(failure, "not the file of the recovery data")
+            };
         }
         Err(error) => (Failure::repair(&name, open.shown(), error), "cannot be repaired"),
     };
