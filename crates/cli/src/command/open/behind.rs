@@ -119,6 +119,7 @@ pub fn file(
             Ok(kept) => {
                 failure.notes.push(format!("what is whole is in {}", shown(&kept)));
                 failure.notes.extend(notes);
+                failure.kept = Some(kept);
             }
             Err(other) => failure.notes.push(other.message),
         },
@@ -217,7 +218,10 @@ fn before(
     });
     if kept.is_ok_and(|kept| kept > 0) {
         match partial.keep_incomplete(attributes) {
-            Ok(kept) => failure.notes.push(format!("what comes before the damage is in {}", shown(&kept))),
+            Ok(kept) => {
+                failure.notes.push(format!("what comes before the damage is in {}", shown(&kept)));
+                failure.kept = Some(kept);
+            }
             Err(other) => failure.notes.push(other.message),
         }
     }
