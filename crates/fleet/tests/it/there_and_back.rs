@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use deadpan_fleet::{
-    About, Act, Cleaned, Divided, Error, Foreign, Job, JobKey, Landing, Observer, Outcome, Pair, Place, Results, Run,
-    Spot, Tree, TreeFile,
+    About, Act, Cleaned, Divided, Error, Foreign, Gone, Job, JobKey, Landing, Observer, Outcome, Pair, Place, Results,
+    Run, Spot, Tree, TreeFile,
 };
 use deadpan_remote::{Address, Canceller, Object, Store};
 use deadpan_seal::{Header, Identity, Kem, Metadata, PrivateKey, Recipient, Sealing, Work};
@@ -44,8 +44,9 @@ impl Write for Draft {
 }
 
 impl Landing for Draft {
-    fn land(self: Box<Self>, _metadata: &Metadata) -> Result<(), Foreign> {
-        Ok(fs::write(self.0, self.1)?)
+    fn land(self: Box<Self>, _metadata: &Metadata) -> Result<bool, Foreign> {
+        fs::write(self.0, self.1)?;
+        Ok(true)
     }
 }
 
@@ -55,6 +56,10 @@ impl Results for Files {
     fn create(&self, place: &TreeFile, _replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
         place.spot_to_make()?;
         Ok(Box::new(Draft(place.path(), Vec::new())))
+    }
+
+    fn create_folder(&self, place: &TreeFile, mode: u32) -> Result<bool, Foreign> {
+        Ok(place.make_folder(mode)?)
     }
 
     fn watch(&self, _canceller: Canceller, _target: &Address) -> Box<dyn Any> {
@@ -69,6 +74,10 @@ impl Act for Seal {
 
     fn target(&self, name: &str) -> Option<String> {
         Some(format!("{name}.dpn"))
+    }
+
+    fn source(&self, result: &str) -> Option<String> {
+        result.strip_suffix(".dpn").map(str::to_owned)
     }
 
     fn whole(&self, _about: &About, data: &[u8]) -> Result<Option<(Vec<u8>, Metadata)>, Foreign> {
@@ -354,4 +363,58 @@ fn names_that_leave_the_folder_are_refused() {
     let log = Log::default();
     Run::new(&open, &Files, &log).memory(1).long(1).one(one).unwrap();
     assert_eq!(names(&log.0.into_inner().unwrap()), [("x", "failed: s3://b/none: there is no such object")]);
+}
+
+/// Another program exchanges a folder of results for a link while the user is asked whether to remove results.
+#[test]
+fn results_are_not_removed_through_a_link_or_after_a_change() {
+    let bench = Bench::new();
+    let path = |name: &str| bench.folder.path().join(name);
+    for name in ["from", "to/sub/deep", "to/empty", "outside/deep", "to/back"] {
+        fs::create_dir_all(path(name)).unwrap();
+    }
+    for name in ["to/a", "to/b", "to/c", "to/sub/d", "to/sub/deep/e", "outside/d", "outside/deep/e", "to/back/f"] {
+        fs::write(path(&format!("{name}.dpn")), name).unwrap();
+    }
+    fs::write(path("from/c"), "there").unwrap();
+    let (from, to, act) = (Tree::new(path("from")), Tree::new(path("to")), Seal(bench.key.clone()));
+    let find = || Gone::find(&from, &to, &act, |_| Ok(true)).unwrap();
+    let gone = find();
+    let below = |path: PathBuf| path.strip_prefix(bench.folder.path()).unwrap().to_str().unwrap().to_owned();
+    let results: Vec<_> = gone.results().map(below).collect();
+    assert_eq!(results, ["to/a.dpn", "to/b.dpn", "to/back/f.dpn", "to/sub/d.dpn", "to/sub/deep/e.dpn"]);
+    let folders: Vec<_> = gone.folders().map(below).collect();
+    assert_eq!(folders, ["to/sub/deep", "to/sub", "to/empty", "to/back"]);
+    fs::rename(path("to/sub"), path("moved")).unwrap();
+    std::os::unix::fs::symlink("../outside", path("to/sub")).unwrap();
+    // Another file has the name of a result, something has come into a folder, and a source is there again.
+    fs::write(path("new"), "other").unwrap();
+    fs::rename(path("new"), path("to/a.dpn")).unwrap();
+    fs::write(path("to/empty/new"), "new").unwrap();
+    fs::create_dir(path("from/back")).unwrap();
+    fs::write(path("from/back/f"), "again").unwrap();
+    let mut told = Vec::new();
+    gone.remove(|removal| told.push((below(removal.path), removal.result.is_ok())));
+    let expected = [
+        ("to/a.dpn", false),
+        ("to/b.dpn", true),
+        ("to/sub/d.dpn", false),
+        ("to/sub/deep/e.dpn", false),
+        ("to/sub/deep", false),
+        ("to/sub", false),
+    ];
+    assert_eq!(told, expected.map(|(path, is_removed)| (path.to_owned(), is_removed)));
+    for name in ["to/a.dpn", "to/c.dpn", "to/back/f.dpn", "outside/d.dpn", "outside/deep/e.dpn", "moved/d.dpn"] {
+        assert!(path(name).exists(), "{name}");
+    }
+    assert!(!path("to/b.dpn").exists() && path("to/empty/new").exists());
+    // A source whose folder has become a link may be there.
+    std::os::unix::fs::symlink("../outside", path("from/sub")).unwrap();
+    fs::remove_file(path("to/sub")).unwrap();
+    fs::rename(path("moved"), path("to/sub")).unwrap();
+    assert_eq!(find().results().map(below).collect::<Vec<_>>(), ["to/a.dpn"]);
+    // A folder that has become a file has no sources any more.
+    fs::remove_file(path("from/sub")).unwrap();
+    fs::write(path("from/sub"), "a file").unwrap();
+    assert_eq!(find().results().len(), 3);
 }
