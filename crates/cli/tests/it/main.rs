@@ -35,3 +35,4 @@ mod store;
 mod system;
 mod terminal;
 mod threads;
+mod trees;
