@@ -3,6 +3,7 @@
 
 mod act;
 mod job_report;
+pub mod left_out;
 mod mirror;
 mod readers;
 
@@ -36,7 +37,6 @@ use deadpan_fleet::{
 };
 use deadpan_remote::{Address, Problem, Store};
 use job_report::{JobReport, SingleReport};
-pub use job_report::{beside_note, print_left_out};
 pub use mirror::MirrorArgs;
 pub use readers::Readers;
 

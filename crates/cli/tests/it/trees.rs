@@ -223,6 +223,35 @@ fn empty_folders_come_along_and_the_rest_is_named() {
 }
 
 #[test]
+fn a_file_that_is_not_sealed_is_no_result() {
+    let sandbox = sealed();
+    sandbox
+        .shell("head -c 5000 /dev/zero > out/a.dpn && head -c 200 out/b.dpn > cut && cp cut out/b.dpn")
+        .expect(0, "");
+    let run = sandbox.shell(SEAL).expect(1, "2 there already, 2 failed");
+    for words in ["out/a.dpn: not a sealed file", "out/b.dpn: ", "it is in the place of a result, and is not replaced"]
+    {
+        assert!(run.stderr().contains(words), "{words}: {}", run.stderr());
+    }
+    sandbox.shell(&format!("{SEAL} --force")).expect(0, "2 objects");
+    sandbox.shell("deadpan open --verify --each out").expect(0, "4 of 4");
+}
+
+#[test]
+fn the_target_may_lie_in_the_source() {
+    let sandbox = sealed();
+    let seal = "cd tree && deadpan seal --each . --to out --mirror --yes";
+    sandbox.shell(seal).expect(0, "4 objects");
+    let run = sandbox.shell(&format!("rm tree/a; {seal}")).expect(0, "3 there already, 1 removed");
+    assert!(run.stderr().contains("removed out/a.dpn"), "{}", run.stderr());
+    assert_eq!(found(&sandbox, "tree/out"), ["b.dpn", "sub", "sub/c.dpn", "sub/deep", "sub/deep/d.dpn"]);
+    sandbox.shell("cd tree && deadpan diff --each --contents out .").expect(0, "out: no difference");
+    // An empty target is not an empty folder of the source.
+    sandbox.shell("mkdir tree/new && cd tree && deadpan seal --each . --to new --exclude out").expect(0, "3 objects");
+    assert!(!sandbox.path("tree/new/new").exists());
+}
+
+#[test]
 fn sparse_files_stay_sparse() {
     let sandbox = Sandbox::with_key("ecc");
     let make = "mkdir tree && cd tree && truncate -s 64M sparse && for at in 0 7 4096 9999 16383; do \
@@ -290,6 +319,13 @@ fn results_are_compared_with_their_sources() {
     sandbox.shell("mv tree/b b && mv b tree/b").expect(0, "");
     differs(diff("--exclude a"), "1 difference");
     diff("--contents --exclude a").expect(0, "no difference");
+    // A name that cannot be that of a result.
+    sandbox.shell("touch $(printf 'tree/bad\\377')").expect(0, "");
+    let run = differs(diff("--exclude a --contents"), "1 difference");
+    assert_eq!(run.stdout(), b"added    bad\\xff\n");
+    let run = differs(diff("--exclude a --contents --json"), "");
+    assert!(String::from_utf8_lossy(run.stdout()).contains("\"path_hex\":\"626164ff\""));
+    sandbox.shell("rm tree/bad*").expect(0, "");
     // A damaged result, and one that is not sealed.
     sandbox
         .shell(

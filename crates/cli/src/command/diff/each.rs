@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::row::{DiffRow, Side};
 use super::{Diff, DiffTally, compared};
-use crate::command::many::{beside_note, print_left_out};
+use crate::command::many::left_out::{note, print_left_out};
 use crate::key::identity::Identities;
 use crate::place::ending::ENDINGS;
 use crate::place::remote;
@@ -236,8 +236,8 @@ impl EachDiff<'_> {
         if self.diff.args.json {
             return print_left_out("diff", &left_out);
         }
-        if let Some(note) = beside_note(&left_out) {
-            say(&format!("note: {note}"));
+        if let Some(text) = note(&left_out) {
+            say(&format!("note: {text}"));
         }
         if others > 0 {
             let files = count(others, "file", "files");

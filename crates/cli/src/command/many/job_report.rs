@@ -9,21 +9,19 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::command::folder;
+use crate::command::many::left_out::{note, print_left_out};
 use crate::command::many::readers::Readers;
 use crate::place::input::Source;
 use crate::place::output::{OutputArgs, Place};
 use crate::place::report::{Done, Report};
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
-use crate::tell::names::{joined, put_name, with_path};
+use crate::tell::names::{joined, put_name};
 use crate::tell::progress::{Progress, amount};
 use crate::tell::shown::{count, shown};
 use crate::tell::streams::{print, print_json};
 use deadpan_fleet::{Error, Job, LeftOut, Observer, Outcome, Pair, Removal, Spot};
 use deadpan_remote::Problem;
-
-/// The number of names that a note shows.
-pub const NAMES: usize = 5;
 
 pub struct JobReport<'a> {
     command: &'static str,
@@ -288,8 +286,8 @@ impl<'a> JobReport<'a> {
             say(&format!("note: {results} be sealed for others: deadpan inspect --keys shows for whom"));
         }
         folder::idle(idle.iter().map(Vec::as_slice)).for_each(|note| say(&format!("note: {note}")));
-        if let Some(note) = beside_note(&left_out) {
-            say(&format!("note: {note}"));
+        if let Some(text) = note(&left_out) {
+            say(&format!("note: {text}"));
         }
         if let Some(job) = job.filter(|_| waiting > 0 || passing) {
             let next =
@@ -368,32 +366,6 @@ impl Observer for SingleReport {
     fn progressed(&self, bytes: u64) {
         self.progress.add(bytes);
     }
-}
-
-/// Prints a JSON object for each entry that does not become an object.
-pub fn print_left_out(command: &str, left_out: &LeftOut) -> Result<(), Failure> {
-    let kinds = [("link", &left_out.links), ("special", &left_out.specials), ("folder", &left_out.folders)];
-    kinds.iter().flat_map(|(kind, paths)| paths.iter().map(move |path| (kind, path))).try_for_each(|(kind, path)| {
-        let fields = json!({ "schema": 1, "command": command, "state": "left_out", "kind": kind });
-        print_json(&joined(with_path(path), fields))
-    })
-}
-
-/// Returns a note about what does not become an object, with the first names.
-pub fn beside_note(left_out: &LeftOut) -> Option<String> {
-    let LeftOut { links, specials, folders } = left_out;
-    let kinds = [
-        (links, "link", "links"),
-        (specials, "special file", "special files"),
-        (folders, "empty folder", "empty folders"),
-    ];
-    let counts = kinds.iter().filter(|(paths, ..)| !paths.is_empty());
-    let counts: Vec<_> = counts.map(|(paths, one, many)| count(paths.len() as u64, one, many)).collect();
-    let all = links.len() + specials.len() + folders.len();
-    let are = if all == 1 { "is" } else { "are" };
-    let first: Vec<_> = kinds.iter().flat_map(|(paths, ..)| *paths).take(NAMES).map(shown).collect();
-    let more = if all > first.len() { format!(", and {} more", all - first.len()) } else { String::new() };
-    (all > 0).then(|| format!("{} {are} left out: {}{more}", counts.join(" and "), first.join(", ")))
 }
 
 /// Returns the path of a file, or the address of an object. The listing of a folder escapes the parts of a path that

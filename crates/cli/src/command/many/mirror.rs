@@ -3,7 +3,8 @@
 use std::io::{IsTerminal, stderr};
 
 use crate::command::folder::FOLDERS;
-use crate::command::many::job_report::{JobReport, NAMES};
+use crate::command::many::job_report::JobReport;
+use crate::command::many::left_out::NAMES;
 use crate::key::prompt::Terminal;
 use crate::place::sealed::looks_sealed;
 use crate::tell::console::say;

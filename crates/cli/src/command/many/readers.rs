@@ -11,7 +11,7 @@ use crate::place::sealed::Sealed;
 use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
 use deadpan_fleet::TreeFile;
-use deadpan_seal::{Format, Opened, PublicKey, Stanza};
+use deadpan_seal::{Error, Format, Opened, PublicKey, Stanza};
 
 /// The recipients for whom results are sealed.
 pub struct Readers {
@@ -30,10 +30,12 @@ pub struct Readers {
 }
 
 /// The outcome of comparing the recipients of an existing result with the recipients that a new result would have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Compared {
     Same,
     Others,
+    /// The file is not a sealed file, or its header is damaged.
+    Unsealed(Error),
     /// The recipients cannot be compared: none of the user's keys opens the result without a passphrase, or the result
     /// does not show the owners of its recipients.
     Unknown,
@@ -69,6 +71,12 @@ impl Readers {
                 self.unknown.fetch_add(1, Ordering::Relaxed);
                 Ok(())
             }
+            Compared::Unsealed(error) => {
+                let failure = Failure::seal(&shown(result.path()), error);
+                let hint = "look at it, and seal its source again with --force".into();
+                let message = format!("{}; it is in the place of a result, and is not replaced", failure.message);
+                Err(Failure { message, hint: Some(hint), ..failure })
+            }
             Compared::Others => {
                 self.others.fetch_add(1, Ordering::Relaxed);
                 Err(self.refused(result))
@@ -94,7 +102,11 @@ impl Readers {
         if !about.is_file() {
             return Compared::Unknown;
         }
-        let Ok(sealed) = Sealed::begun(Vec::new(), &file) else { return Compared::Unknown };
+        let sealed = match Sealed::begun(Vec::new(), &file) {
+            Ok(sealed) => sealed,
+            Err(Error::Read(_)) => return Compared::Unknown,
+            Err(error) => return Compared::Unsealed(error),
+        };
         let mut kinds: Vec<_> = sealed.stanzas.iter().map(kind).collect();
         kinds.sort();
         if kinds != self.kinds {
