@@ -171,6 +171,7 @@ impl<'a> JobReport<'a> {
                     Ok(())
                 }
             }
+            Err(Error::Write(path, error)) => Err(Failure::path("remove", &path, &error)),
             Err(error) => Err(Failure::job(&shown(&path), error)),
         };
         if let Err(failure) = told {
