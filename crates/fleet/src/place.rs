@@ -198,7 +198,7 @@ fn before(prefix: &Address, name: &str) -> Option<String> {
 }
 
 /// Whether a name is valid for a file below a folder.
-fn is_fit(name: &str) -> bool {
+pub(crate) fn is_fit(name: &str) -> bool {
     let path = Path::new(name);
     !name.is_empty()
         && !name.contains('\0')

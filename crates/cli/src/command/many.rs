@@ -119,8 +119,8 @@ impl Route {
         Self { mirror, ..self }
     }
 
-    pub fn is_between_folders(&self) -> bool {
-        matches!((&self.from, &self.to), (Many::Folder(_), Many::Folder(_)))
+    pub fn is_of_folder(&self) -> bool {
+        matches!(self.from, Many::Folder(_))
     }
 }
 

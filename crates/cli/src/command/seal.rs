@@ -163,8 +163,8 @@ impl SealArgs {
         }
         let rules = self.exclude.rules()?;
         let route = self.many.route(&self.files, &self.output, rules.clone())?;
-        let is_between_folders = route.as_ref().is_some_and(Route::is_between_folders);
-        self.mirror.check(is_between_folders, self.many.is_share(), self.many.is_rehearsal())?;
+        let is_of_folder = route.as_ref().is_some_and(Route::is_of_folder);
+        self.mirror.check(is_of_folder, self.many.is_share(), self.many.is_rehearsal())?;
         let route = route.map(|route| route.mirrored(self.mirror.clone()));
         if route.is_some() && self.remove_source {
             let hint = "remove the sources yourself when all results are there: run the command again to see it";

@@ -1,7 +1,8 @@
-//! Trees sealed and opened file by file, with `--each`, between folders on this machine.
+//! Trees sealed and opened file by file, with `--each`: mostly between folders on this machine.
 
 use crate::sandbox::session::Session;
 use crate::sandbox::{Run, Sandbox, skip};
+use crate::store::Server;
 
 const SEAL: &str = "deadpan seal --each tree --to out";
 
@@ -144,8 +145,9 @@ fn a_mirror_removes_nothing_in_doubt() {
     sandbox.shell("mv kept tree").expect(0, "");
     // Combinations that cannot work.
     mirror("--shard 0/2").expect(2, "--mirror is for a command that does all the work");
-    sandbox.shell("deadpan seal --each tree --to s3://bucket/x/ --mirror --yes").expect(2, "compares two folders");
-    sandbox.shell("deadpan seal tree --mirror --yes").expect(2, "compares two folders");
+    let words = "--mirror compares results with the files of a folder";
+    sandbox.shell("deadpan seal s3://bucket/x/ --to out --mirror --yes").expect(2, words);
+    sandbox.shell("deadpan seal tree --mirror --yes").expect(2, words);
     sandbox.shell("deadpan seal --each tree --to out --yes").expect(2, "--mirror");
     sandbox.shell("deadpan open --each out --to back --mirror").expect(2, "hint: ");
 }
@@ -172,6 +174,32 @@ fn a_mirror_removes_nothing_if_a_folder_cannot_be_read() {
     sandbox.shell("chmod 700 out/sub").expect(0, "");
     assert_eq!(found(&sandbox, "out"), all);
     mirror("").expect(0, "1 removed");
+}
+
+#[test]
+fn a_mirror_in_a_store_removes_what_has_no_source() {
+    let Some(server) = Server::gateway("a mirror in a store") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.shell("mkdir -p tree/sub tree/none && echo a > tree/a && echo b > tree/sub/b").expect(0, "");
+    let seal = ["seal", "--each", "tree", "--to", "s3://bucket/x/"];
+    server.run(&sandbox, &seal).expect(0, "note: 1 empty folder is left out: ");
+    server.run(&sandbox, &["seal", "--each", "tree", "--to", "s3://bucket/y/"]).expect(0, "2 objects");
+    for name in ["x/plain.dpn", "x/notes"] {
+        server.run(&sandbox, &["pack", "-o", &format!("s3://bucket/{name}"), "tree/sub"]).expect(0, "");
+    }
+    sandbox.shell("rm -r tree/sub").expect(0, "");
+    server.run(&sandbox, &[&seal[..], &["--mirror"]].concat()).expect(2, "there is no terminal");
+    let run = server.run(&sandbox, &[&seal[..], &["--mirror", "--dry-run"]].concat()).expect(0, "1 to remove");
+    let lines = String::from_utf8_lossy(run.stdout()).into_owned();
+    assert!(lines.contains("seal: would remove s3://bucket/x/sub/b.dpn\n"), "{lines}");
+    server.run(&sandbox, &[&seal[..], &["--mirror", "--yes"]].concat()).expect(0, "1 there already, 1 removed");
+    let mut keys: Vec<_> = server.keys().into_iter().filter(|key| !key.starts_with("_deadpan/")).collect();
+    keys.sort();
+    assert_eq!(keys, ["x/a.dpn", "x/notes", "x/plain.dpn", "y/a.dpn", "y/sub/b.dpn"]);
+    // An empty source removes nothing.
+    sandbox.shell("rm tree/a").expect(0, "");
+    server.run(&sandbox, &[&seal[..], &["--mirror", "--yes"]].concat()).expect(2, "there is nothing to seal below it");
+    assert!(server.keys().contains(&"x/a.dpn".to_owned()));
 }
 
 #[test]

@@ -378,7 +378,8 @@ fn results_are_not_removed_through_a_link_or_after_a_change() {
     }
     fs::write(path("from/c"), "there").unwrap();
     let (from, to, act) = (Tree::new(path("from")), Tree::new(path("to")), Seal(bench.key.clone()));
-    let find = || Gone::find(&from, &to, &act, |_| Ok(true)).unwrap();
+    let to = Place::Folder(to);
+    let find = || Gone::find(&from, &to, &act, |_| true).unwrap();
     let gone = find();
     let below = |path: PathBuf| path.strip_prefix(bench.folder.path()).unwrap().to_str().unwrap().to_owned();
     let results: Vec<_> = gone.results().map(below).collect();
@@ -417,4 +418,38 @@ fn results_are_not_removed_through_a_link_or_after_a_change() {
     fs::remove_file(path("from/sub")).unwrap();
     fs::write(path("from/sub"), "a file").unwrap();
     assert_eq!(find().results().len(), 3);
+}
+
+/// Another program replaces an object while the user is asked whether to remove objects.
+#[test]
+fn objects_without_a_source_are_removed_unless_they_were_replaced() {
+    let bench = Bench::new();
+    let (from, to) = (bench.folder.path().join("from"), bench.prefix("s3://b/to/"));
+    fs::create_dir_all(from.join("sub")).unwrap();
+    fs::write(from.join("sub/kept"), "there").unwrap();
+    let put = |name: &str, text: &str| {
+        bench.store.put(&address(&format!("s3://b/{name}")), text.as_bytes().to_vec().into(), true).unwrap();
+    };
+    for name in ["to/a.dpn", "to/b.dpn", "to/c.dpn", "to/sub/kept.dpn", "to/sub.dpn", "to/plain", "beside/a.dpn"] {
+        put(name, "sealed");
+    }
+    put("to/foreign.dpn", "foreign");
+    let act = Seal(bench.key.clone());
+    let is_result = |start: &[u8]| start == b"sealed" || start == b"again!";
+    let gone = Gone::find(&Tree::new(from.clone()), &to, &act, is_result).unwrap();
+    let results: Vec<_> = gone.results().map(|path| path.to_str().unwrap().to_owned()).collect();
+    // A folder has the name of the source of `sub.dpn`.
+    assert_eq!(results, ["a", "b", "c", "sub"].map(|name| format!("s3://b/to/{name}.dpn")));
+    assert_eq!(gone.folders().len(), 0);
+    put("to/b.dpn", "again!");
+    fs::write(from.join("c"), "there again").unwrap();
+    let mut told = Vec::new();
+    gone.remove(|removal| told.push((removal.path.to_str().unwrap().to_owned(), removal.result.is_ok())));
+    let expected = [("a", true), ("b", false), ("sub", true)];
+    assert_eq!(told, expected.map(|(name, is_removed)| (format!("s3://b/to/{name}.dpn"), is_removed)));
+    let left = bench.store.list(&address("s3://b/"), None).unwrap().map(|entry| entry.unwrap().name);
+    let mut left: Vec<_> = left.collect();
+    left.sort();
+    let expected = ["beside/a.dpn", "to/b.dpn", "to/c.dpn", "to/foreign.dpn", "to/plain", "to/sub/kept.dpn"];
+    assert_eq!(left, expected);
 }

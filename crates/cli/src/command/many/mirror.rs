@@ -6,7 +6,7 @@ use crate::command::folder::FOLDERS;
 use crate::command::many::job_report::JobReport;
 use crate::command::many::left_out::NAMES;
 use crate::key::prompt::Terminal;
-use crate::place::sealed::looks_sealed;
+use crate::place::sealed::begins_sealed;
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::{count, shown};
@@ -24,17 +24,17 @@ pub struct MirrorArgs {
 }
 
 impl MirrorArgs {
-    /// Refuses places in which nothing can be removed, and a removal about which nobody can be asked. `folders` is true
-    /// if the source and the target are folders.
-    pub fn check(&self, folders: bool, is_share: bool, rehearse: bool) -> Result<(), Failure> {
+    /// Refuses a source that is no folder, and a removal about which nobody can be asked. `is_of_folder` is true if the
+    /// source is a folder.
+    pub fn check(&self, is_of_folder: bool, is_share: bool, rehearse: bool) -> Result<(), Failure> {
         if !self.mirror {
             let message = "--yes allows --mirror to remove results without a question";
             let hint = "add --mirror; to replace an output that exists: --force";
             return if self.yes { Err(Failure::usage(message, hint)) } else { Ok(()) };
         }
-        if !folders {
-            let hint = "name a folder with --each, and a folder with --to; in a store, remove the objects yourself";
-            return Err(Failure::usage("--mirror compares two folders on this machine", hint));
+        if !is_of_folder {
+            let hint = "name a folder with --each, and a folder or a prefix with --to";
+            return Err(Failure::usage("--mirror compares results with the files of a folder", hint));
         }
         if is_share {
             return Err(Failure::usage("--mirror is for a command that does all the work", "leave out --shard"));
@@ -48,8 +48,8 @@ impl MirrorArgs {
 
     /// Removes the results whose sources are gone, unless something failed before.
     pub fn apply(&self, from: &Many, to: &Many, act: &dyn Act, report: &JobReport<'_>) -> Result<(), Failure> {
-        let (true, Many::Folder(from), Many::Folder(to)) = (self.mirror, from, to) else { return Ok(()) };
-        let name = shown(to.path());
+        let (true, Many::Folder(from)) = (self.mirror, from) else { return Ok(()) };
+        let name = to.to_string();
         if report.has_failed() {
             say(&format!("note: nothing is removed from {name}, because not everything could be sealed"));
             return Ok(());
@@ -73,10 +73,10 @@ impl MirrorArgs {
         Ok(())
     }
 
-    fn find(from: &Tree, to: &Tree, act: &dyn Act) -> Result<Gone, Failure> {
-        Gone::find(from, to, act, looks_sealed).map_err(|error| {
-            let Failure { exit, message, hint, .. } = Failure::job(&shown(to.path()), error);
-            let message = format!("{message}, so nothing is removed from {}", shown(to.path()));
+    fn find(from: &Tree, to: &Many, act: &dyn Act) -> Result<Gone, Failure> {
+        Gone::find(from, to, act, begins_sealed).map_err(|error| {
+            let Failure { exit, message, hint, .. } = Failure::job(&to.to_string(), error);
+            let message = format!("{message}, so nothing is removed from {to}");
             Failure::new(exit.max(Exit::System), message, hint.unwrap_or_default())
         })
     }
