@@ -161,7 +161,9 @@ pub fn parse(words: Vec<OsString>) -> Result<CommandLine, Failure> {
         let mut command = if names_none { listing(command) } else { brief(command) };
         parsed = read(&mut command, &words);
     }
-    parsed.map_err(|error| refused(error, &words))
+    let line = parsed.map_err(|error| refused(error, &words))?;
+    option::refuse_detached(&command, &words)?;
+    Ok(line)
 }
 
 fn read(command: &mut clap::Command, words: &[OsString]) -> Result<CommandLine, clap::Error> {

@@ -309,6 +309,12 @@ impl Packer {
         }
     }
 
+    /// The root's name in the pack.
+    #[must_use]
+    pub fn root(&self) -> &[u8] {
+        &self.root[..self.root.len() - 1]
+    }
+
     /// The number of files that were left out so far because of their length.
     #[must_use]
     pub fn larger(&self) -> u64 {

@@ -25,6 +25,9 @@ pub enum Error {
     /// The bytes are the beginning of a sidecar of a newer version.
     #[error("recovery data of version {0}, which this version does not read")]
     Newer(u8),
+    /// The file has no block of the original file.
+    #[error("nothing in the file is what the recovery data were made for: they belong to another file")]
+    Foreign,
     /// More of the file is damaged than the recovery data can restore.
     #[error(
         "too much is damaged: {missing} bytes are missing, and {available} bytes of recovery data are left{}",
@@ -68,7 +71,9 @@ impl Error {
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {
-            Self::NotSidecar | Self::Newer(_) | Self::TooMuch { .. } | Self::Contradiction => Fault::Data,
+            Self::NotSidecar | Self::Newer(_) | Self::Foreign | Self::TooMuch { .. } | Self::Contradiction => {
+                Fault::Data
+            }
             Self::Percent | Self::TooLong => Fault::Caller,
             _ => Fault::System,
         }

@@ -84,10 +84,15 @@ impl Report {
     /// Whether the original file can be made.
     ///
     /// # Errors
-    /// [`Error::TooMuch`] if not.
+    /// [`Error::Foreign`] if no block of the original file was found, and [`Error::TooMuch`] if too few were found.
     pub fn fixable(&self) -> Result<(), Error> {
         if self.is_whole || self.is_each_column_fixable() {
             return Ok(());
+        }
+        // If no recovery block fits either, the tables are damaged.
+        let has_recovery = self.recovery.count() < self.grid.recovery_blocks();
+        if self.missing.count() == self.grid.blocks() && has_recovery && self.file_length > 0 {
+            return Err(Error::Foreign);
         }
         Err(Error::TooMuch { missing: self.missing_bytes(), available: self.recovery_bytes() })
     }

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::Command;
+use clap::{Arg, Command};
 
 use crate::tell::failure::Failure;
 use crate::tell::shown::{bytes, shown};
@@ -78,6 +78,31 @@ pub fn refuse_attached(cli: &Command, words: &[OsString]) -> Result<(), Failure>
         !others.chars().all(is_flag) || last.is_some_and(|last| !is_flag(last) && short(last).is_none())
     };
     if attached.into_iter().any(|letters| is_secret(&letters)) { Err(no_value("-p")) } else { Ok(()) }
+}
+
+/// Refuses a number that follows an option whose value needs an equals sign, if no file has this name: in `--compress
+/// 19`, clap treats the number as a file.
+pub fn refuse_detached(cli: &Command, words: &[OsString]) -> Result<(), Failure> {
+    let (_, command) = called(cli, words);
+    let words: Vec<_> = words.iter().skip(1).take_while(|word| *word != "--").collect();
+    let needs_equals = |word: &str| {
+        let is_meant = |it: &&Arg| match word.strip_prefix("--") {
+            Some(long) => it.get_long() == Some(long),
+            None => word.starts_with('-') && it.get_short().is_some_and(|short| word.ends_with(short)),
+        };
+        command.get_arguments().filter(|it| it.is_require_equals_set()).find(is_meant).and_then(Arg::get_long)
+    };
+    for pair in words.windows(2) {
+        let (Some(word), Some(number)) = (pair[0].to_str(), pair[1].to_str()) else { continue };
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let Some(option) = needs_equals(word).filter(|_| is_number && About::of_name(Path::new(number)).is_err())
+        else {
+            continue;
+        };
+        let message = format!("there is no file {number}, and --{option} takes its value after an equals sign");
+        return Err(Failure::usage(message, format!("if it is the value, write --{option}={number}")));
+    }
+    Ok(())
 }
 
 /// Returns the words that call the command, such as `deadpan keys add`, and the definition of the command.

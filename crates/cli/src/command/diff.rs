@@ -11,6 +11,7 @@ use crate::command::folder::ExcludeArgs;
 use crate::command::open::range::library;
 use crate::command::open::{bare, sealed_name};
 use crate::command::plan::Plan;
+use crate::command::repair::sidecar;
 use crate::key::identity::IdentityArgs;
 use crate::place::archive::Archive;
 use crate::place::input::{Input, Source, is_special};
@@ -85,6 +86,12 @@ impl Plan for Diff {
         if self.args.each {
             return self.each();
         }
+        self.compare().map_err(|failure| sidecar::advised(&self.source, failure))
+    }
+}
+
+impl Diff {
+    fn compare(&self) -> Result<Exit, Failure> {
         refuse_special(self.source.path())?;
         let input = Input::open(&self.source)?.file_only("name a sealed file or an archive")?;
         let name = input.shown();
@@ -115,9 +122,7 @@ impl Plan for Diff {
         }
         tally.end()
     }
-}
 
-impl Diff {
     /// Returns the path to compare with.
     fn other(&self, sealed: Option<&[u8]>) -> Result<PathBuf, Failure> {
         if let Some(other) = &self.args.other {

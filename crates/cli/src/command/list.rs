@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use crate::command::plan::Plan;
+use crate::command::repair::sidecar;
 use crate::key::identity::{Identities, IdentityArgs};
 use crate::place::archive::Archive;
 use crate::place::input::{Input, Source};
@@ -93,6 +94,7 @@ impl Plan for List {
                 Ok(()) => {}
                 Err(Ended::Output(failure)) => return Err(failure),
                 Err(Ended::Input(failure)) => {
+                    let failure = sidecar::advised(source, failure);
                     worst = worst.max(failure.exit);
                     match form {
                         ListForm::Json => print_json(&report::failed("list", source, &failure))?,

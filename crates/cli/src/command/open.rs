@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::command::folder::{FOLDERS, UnpackArgs};
 use crate::command::many::{LONG, ManyArgs, OpenedParts, Opening, Route, alone};
 use crate::command::plan::Plan;
-use crate::command::repair::sidecar::{self, beside};
+use crate::command::repair::sidecar::repairable;
 use crate::key::identity::{Identities, IdentityArgs};
 use crate::key::signed::{Judge, SignerArgs, Verdict, misnamed};
 use crate::place::claims::Claims;
@@ -34,7 +34,6 @@ use crate::tell::progress::Progress;
 use crate::tell::shown::{bytes, count, is_plain, shown};
 use crate::tell::streams::print_json;
 use crate::tell::text::{NotText, TextOnly};
-use deadpan_disk::About;
 use deadpan_pack::{Pattern, Patterns, Rules};
 use deadpan_seal::{Cursor, Error, Kind, Metadata, Opened, ReadAt, Summary, Work};
 pub use range::Range;
@@ -173,7 +172,7 @@ impl Plan for Open {
         }
         let mut whole = 0;
         for source in &sources {
-            let (start, result) = (Instant::now(), job.open(source).map_err(|failure| repairable(source, failure)));
+            let (start, result) = (Instant::now(), repairable(source, job.open(source)));
             whole += u64::from(result.is_ok());
             report.add(source, start, &result);
         }
@@ -193,17 +192,6 @@ fn summarize(whole: u64, failed: u64, as_json: bool) -> Result<(), Failure> {
     let all = count(whole + failed, "object is", "objects are");
     say(&format!("open: {whole} of {all} whole and unchanged, {failed} failed"));
     Ok(())
-}
-
-/// Adds advice to the failure of a damaged file, if recovery data lie beside the file.
-fn repairable(source: &Source, mut failure: Failure) -> Failure {
-    let path = source.path().filter(|path| failure.exit == Exit::Data && !remote::is_address(path));
-    if let Some(path) = path.filter(|path| About::of_path(&beside(path, sidecar::ENDING)).is_ok_and(|it| it.is_file()))
-    {
-        let fix = format!("repair it with: deadpan repair fix {}", shown(path));
-        failure.hint = Some(failure.hint.map_or(fix.clone(), |hint| format!("{fix}; or else: {hint}")));
-    }
-    failure
 }
 
 /// If `-o` is missing and the output's name is known before the file is opened, returns the place of the output.

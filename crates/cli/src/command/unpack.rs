@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use crate::command::folder::{Target, UnpackArgs, left_out};
 use crate::command::plan::Plan;
+use crate::command::repair::sidecar::repairable;
 use crate::place::archive::{Archive, COMPRESSED, ENDING, ReadSeek};
 use crate::place::claims::Claims;
 use crate::place::input::{Input, Source};
@@ -67,7 +68,7 @@ impl Plan for Unpack {
         let claims = Claims::on(&self.sources);
         for source in &self.sources {
             let start = Instant::now();
-            report.add(source, start, &self.unpack(source, &claims));
+            report.add(source, start, &repairable(source, self.unpack(source, &claims)));
         }
         Ok(report.exit())
     }

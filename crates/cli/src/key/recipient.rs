@@ -375,7 +375,8 @@ fn named(text: &str, home: &Home) -> Result<Vec<(String, Part)>, Failure> {
     if ssh::is_line(text.as_bytes()) && text.contains(' ') {
         return Ok(vec![(short(text), Part::Ssh(ssh::line(&short(text), text)?))]);
     }
-    if home::check_name(text).is_ok() {
+    let is_name = home::check_name(text).is_ok();
+    if is_name {
         let (contact, own) = (home.contact_path(text), home.own_path(text));
         match (contact.exists(), own.exists()) {
             (true, true) => {
@@ -392,7 +393,8 @@ fn named(text: &str, home: &Home) -> Result<Vec<(String, Part)>, Failure> {
         }
     }
     let path = Path::new(text);
-    if home::may_exist(path) {
+    // A folder that happens to have the name of a missing contact is no key.
+    if home::may_exist(path) && !(is_name && path.is_dir()) {
         return in_file(path);
     }
     let message = format!(

@@ -240,6 +240,7 @@ fn object(command: &str, file: Option<&Path>, start: Instant, result: &Result<Do
     let done = result.as_ref().ok();
     notes.extend(done.iter().flat_map(|done| done.notes.clone()));
     let output = done.and_then(|done| done.output.as_ref()).map(|place| place.path().unwrap_or(Path::new("-")));
+    let output = output.or_else(|| failures.iter().find_map(|failure| failure.kept.as_deref()));
     put_name(&mut object, "file", file.map(|path| path.as_os_str().as_bytes()));
     put_name(&mut object, "output", output.map(|path| path.as_os_str().as_bytes()));
     for (key, value) in [

@@ -63,6 +63,8 @@ pub struct Failure {
     pub hint: Option<String>,
     /// Notes with more facts, such as which entries are complete.
     pub notes: Vec<String>,
+    /// The path of what was kept all the same.
+    pub kept: Option<PathBuf>,
     /// Whether the failure is not printed, because the output has no reader any more.
     pub quiet: bool,
     /// Whether the last JSON object on standard output already reports the failure.
@@ -79,7 +81,15 @@ impl std::error::Error for Failure {}
 
 impl Failure {
     pub fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), hint: Some(hint.into()), notes: Vec::new(), quiet: false, told: false }
+        Self {
+            exit,
+            message: message.into(),
+            hint: Some(hint.into()),
+            notes: Vec::new(),
+            kept: None,
+            quiet: false,
+            told: false,
+        }
     }
 
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -117,14 +127,7 @@ impl Failure {
     }
 
     fn advised(exit: Exit, name: &str, error: &dyn std::error::Error, hint: Option<Cow<'static, str>>) -> Self {
-        let failure = Self {
-            exit,
-            message: error.to_string(),
-            hint: hint.map(Cow::into_owned),
-            notes: Vec::new(),
-            quiet: false,
-            told: false,
-        };
+        let failure = Self { hint: hint.map(Cow::into_owned), ..Self::new(exit, error.to_string(), "") };
         failure.about(name)
     }
 
@@ -169,7 +172,7 @@ impl Failure {
             name => format!("cannot {verb} {name}: {reason}"),
         };
         let quiet = error.kind() == ErrorKind::BrokenPipe;
-        Self { exit, message, hint: Some(hint.into()), notes: Vec::new(), quiet, told: false }
+        Self { quiet, ..Self::new(exit, message, hint) }
     }
 
     /// Returns the failure for an error of the system about a path. `verb` is the operation that failed.

@@ -7,6 +7,7 @@ mod agents;
 mod archive;
 mod archives;
 mod azure;
+mod backup;
 mod completions;
 mod costs;
 mod covers;

@@ -3,15 +3,19 @@
 //! A line `$ COMMAND` runs in a shell without a terminal, in the script's own folder. The lines below the command are
 //! the expected output: standard output, then standard error. `[..]` stands for any text within a line, and a line
 //! `...` stands for any number of lines. `? N` is the expected exit code. Without a line `? N`, the expected exit code
-//! is 0. All other lines are comments. In Markdown, only blocks of the kind `console` are run. A command that never
-//! ends is killed and reported.
+//! is 0. All other lines are comments. A command that never ends is killed and reported.
+//!
+//! In Markdown, only blocks of the kind `console` are run. A block whose first line also has a name, such as
+//! `sh backup.sh`, is written to a file with this name before the first command runs. Commands with the address of the
+//! store `s3://bucket` run with a server. Where no server is installed, these commands are reported as skipped.
 
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::sandbox::{LIMIT, Sandbox};
+use crate::sandbox::{LIMIT, Sandbox, finish};
+use crate::store::Server;
 
 #[derive(Default)]
 struct Step {
@@ -44,6 +48,18 @@ fn steps(text: &str, markdown: bool) -> Vec<Step> {
     steps
 }
 
+/// Returns the blocks of a page that are files: their names and their contents.
+pub fn files(page: &str) -> Vec<(&str, String)> {
+    let mut files = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let Some(head) = line.strip_prefix("```") else { continue };
+        let text: String = lines.by_ref().take_while(|line| *line != "```").flat_map(|line| [line, "\n"]).collect();
+        files.extend(head.split_once(' ').map(|(_, name)| (name, text)));
+    }
+    files
+}
+
 /// `[..]` stands for any text.
 fn fits(expected: &str, line: &str) -> bool {
     let mut parts = expected.split("[..]");
@@ -72,10 +88,24 @@ fn play(path: &Path, limit: Duration) -> String {
     let sandbox = Sandbox::new();
     let text = fs::read_to_string(path).unwrap();
     let mut complaints = String::new();
-    let steps = steps(&text, path.extension().is_some_and(|extension| extension == "md"));
+    let markdown = path.extension().is_some_and(|extension| extension == "md");
+    let steps = steps(&text, markdown);
     assert!(!steps.is_empty(), "{} has no commands", path.display());
+    if markdown {
+        files(&text).iter().for_each(|(name, contents)| sandbox.write(name, contents));
+    }
+    let needs_store = |step: &Step| markdown && step.command.contains("s3://bucket");
+    let store = steps.iter().find(|step| needs_store(step));
+    let store = store.and_then(|step| Server::gateway(&format!("{}:{}", path.display(), step.line)));
     for step in steps {
-        let run = sandbox.shell_within(limit, &step.command);
+        if needs_store(&step) && store.is_none() {
+            continue;
+        }
+        let mut command = sandbox.command("bash", &["-c", &step.command]);
+        if let Some(server) = store.as_ref() {
+            Server::settle(server.port, &sandbox, &mut command);
+        }
+        let run = finish(command, limit, |_| ());
         let output = format!("{}{}", String::from_utf8_lossy(run.stdout()), run.stderr());
         let lines: Vec<_> = output.lines().filter(|line| !line.is_empty()).collect();
         if run.code() != Some(step.code) || !all_fit(&step.output, &lines) {
@@ -101,8 +131,17 @@ fn every_script_passes() {
     let scripts = fs::read_dir(folder.join("tests/scripts")).unwrap().map(|entry| entry.unwrap().path());
     let mut paths: Vec<_> = scripts
         .chain(
-            ["folders.md", "keys.md", "pictures.md", "rewrap.md", "sealing.md", "random.md", "thresholds.md"]
-                .map(|page| folder.join("../../docs").join(page)),
+            [
+                "backup.md",
+                "folders.md",
+                "keys.md",
+                "pictures.md",
+                "random.md",
+                "rewrap.md",
+                "sealing.md",
+                "thresholds.md",
+            ]
+            .map(|page| folder.join("../../docs").join(page)),
         )
         .collect();
     paths.sort();
@@ -120,6 +159,12 @@ fn the_runner_can_fail() {
     assert!(!fits("a [..] c", "a b d") && !fits("ab", "abc") && !fits("[..]x", "xy"));
     let expected = ["...".to_owned(), "end".to_owned()];
     assert!(all_fit(&expected, &["a", "b", "end"]) && !all_fit(&expected, &["end", "more"]));
+}
+
+#[test]
+fn blocks_with_a_name_are_files() {
+    let page = "```sh a.sh\necho $1\n\n```\ntext\n```console\n$ ls\n```\n```ini b\n```\n";
+    assert_eq!(files(page), [("a.sh", "echo $1\n\n".to_owned()), ("b", String::new())]);
 }
 
 /// In an earlier version, a command that never ended kept the whole check from ending.

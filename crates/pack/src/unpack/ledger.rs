@@ -53,6 +53,8 @@ struct LedgerState {
     complete: u64,
     /// Whether the number `complete` includes an entry for the target folder itself.
     root: bool,
+    /// Whether the entry 0 is the target folder itself.
+    begins_with_root: bool,
     failed: u64,
     failures: Vec<Failure>,
     failed_paths: Paths,
@@ -101,6 +103,7 @@ impl Ledger {
         let headers = entry.map_or(BLOCK, |entry| entry.content.saturating_sub(entry.begin));
         let mut state = self.state.lock();
         let number = state.queue.push(path, facts, stored, headers);
+        state.begins_with_root |= number == 0 && path.is_empty();
         if state.not_indexed != u64::MAX && state.queue.is_late() {
             let error = crate::index::damaged("it does not come for hundreds of thousands of entries");
             self.stop_with(&mut state, Fatal { number, failure: None, error });
@@ -111,10 +114,9 @@ impl Ledger {
     pub(super) fn complete(&self, number: u64, hash: Option<[u8; 32]>) {
         let mut state = self.state.lock();
         let Some(item) = state.queue.get_mut(number) else {
-            // This entry is a folder that was not selected, but is needed now for a selected entry. The first folder of
-            // this kind is always the root, which has the number 0.
+            // This entry is a folder that was not selected, but is needed now for a selected entry.
             state.complete += 1;
-            state.root |= number == 0;
+            state.root |= number == 0 && state.begins_with_root;
             return;
         };
         item.done = Some(true);
@@ -125,8 +127,7 @@ impl Ledger {
             state.wrong.extend(path);
         } else {
             state.complete += 1;
-            let is_root = number == 0 && state.queue.path(0).is_some_and(|path| path.is_empty());
-            state.root |= is_root;
+            state.root |= number == 0 && state.begins_with_root;
         }
         if wrong {
             self.changed(&mut state, number, Change::Content);

@@ -97,7 +97,8 @@ pub fn list(file: &Path, most: u64) -> Result<Vec<u8>, Failure> {
 
 /// Adds notes on patterns that matched nothing, and on files that were left out because of their length.
 pub fn tell(done: &mut Done, rules: &Rules, packer: &Packer) {
-    done.notes.extend(idle(rules.exclude.idle().map(Pattern::text)));
+    let within = |pattern: &Pattern| idle_within(pattern.text(), packer.root());
+    done.notes.extend(rules.exclude.idle().map(within));
     if packer.larger() > 0 {
         let files = count(packer.larger(), "file", "files");
         done.notes.push(format!("left out {files} of more than {} bytes", rules.larger.unwrap_or_default()));
@@ -107,4 +108,39 @@ pub fn tell(done: &mut Done, rules: &Rules, packer: &Packer) {
 /// Returns notes on patterns that matched nothing.
 pub fn idle<'a>(patterns: impl Iterator<Item = &'a [u8]>) -> impl Iterator<Item = String> {
     patterns.map(|pattern| format!("no name matches the pattern {}", bytes(pattern)))
+}
+
+/// Returns a note on a pattern that matched nothing in the folder with the name `root`. If the pattern is a path that
+/// begins with this name, the note shows the pattern that begins below the folder.
+fn idle_within(pattern: &[u8], root: &[u8]) -> String {
+    let (no, path) = pattern.strip_prefix(b"!").map_or((&b""[..], pattern), |path| (b"!", path));
+    let path = ["/", "./"].iter().find_map(|start| path.strip_prefix(start.as_bytes())).unwrap_or(path);
+    let note: String = idle([pattern].into_iter()).collect();
+    match path.strip_prefix(root).and_then(|rest| rest.strip_prefix(b"/")).filter(|rest| !rest.is_empty()) {
+        Some(rest) => {
+            let meant = [no, b"/", rest].concat();
+            format!("{note}: patterns begin below {}, so write {}", bytes(root), bytes(&meant))
+        }
+        None => note,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_that_begins_with_the_folder_itself_is_explained() {
+        let note = |pattern: &str| idle_within(pattern.as_bytes(), b"proj");
+        let with = |pattern: &str, meant: &str| {
+            format!("no name matches the pattern {pattern}: patterns begin below proj, so write {meant}")
+        };
+        assert_eq!(note("proj/target"), with("proj/target", "/target"));
+        assert_eq!(note("/proj/a/*.o"), with("/proj/a/*.o", "/a/*.o"));
+        assert_eq!(note("./proj/a/"), with("./proj/a/", "/a/"));
+        assert_eq!(note("!proj/keep"), with("!proj/keep", "!/keep"));
+        for other in ["proj", "proj/", "/proj", "project/x", "a/proj/x", "*.tmp", "!", ""] {
+            assert_eq!(note(other), format!("no name matches the pattern {other}"));
+        }
+    }
 }

@@ -271,6 +271,7 @@ impl Target {
             let more = count(full.len() as u64, "more entry", "more entries");
             failure.notes.push(format!("{more} failed, since the disk is full"));
         }
+        failure.kept = Some(place);
         failure
     }
 }

@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use super::range::library;
 use super::{OpenJob, Origin, too_long};
 use crate::command::folder::{MOST, others};
-use crate::place::output::Output;
+use crate::place::output::{Output, Place};
 use crate::place::partial::{Attributes, Partial};
 use crate::place::window::TooLong;
 use crate::tell::failure::Failure;
@@ -46,17 +46,21 @@ pub fn is_damage(error: &Error) -> bool {
     matches!(error, Error::Segment { .. } | Error::Truncated | Error::Trailing | Error::Read(_))
 }
 
-/// Reads all data that can be read. Returns the ranges that cannot be read, in order, and the first error.
+/// Reads all data of a range that can be read. Returns the parts that cannot be read, in order, and the first error.
+/// Positions count from the beginning of the range.
 pub fn gaps(
     reader: &mut RangeReader<impl Read + Seek>,
+    range: Range<u64>,
     name: &str,
     mut put: impl FnMut(u64, &[u8]) -> io::Result<()>,
 ) -> io::Result<(Vec<Range<u64>>, Option<io::Error>)> {
-    let progress = Progress::new(name, Some(reader.length()));
+    let length = range.end - range.start;
+    let progress = Progress::new(name, Some(length));
     let (mut gaps, mut first, mut at, mut buffer) = (Vec::<Range<u64>>::new(), None, 0, vec![0; 1 << 18]);
-    while at < reader.length() {
-        reader.seek(SeekFrom::Start(at))?;
-        let next = match reader.read(&mut buffer) {
+    while at < length {
+        reader.seek(SeekFrom::Start(range.start + at))?;
+        let most = (length - at).min(buffer.len() as u64) as usize;
+        let next = match reader.read(&mut buffer[..most]) {
             Ok(0) => break,
             Ok(length) => {
                 put(at, &buffer[..length])?;
@@ -64,7 +68,7 @@ pub fn gaps(
             }
             Err(error) => {
                 first.get_or_insert(error);
-                let end = reader.skip_segment();
+                let end = reader.skip_segment().min(range.end) - range.start;
                 match gaps.last_mut().filter(|last| last.end == at) {
                     Some(last) => last.end = end,
                     None => gaps.push(at..end),
@@ -113,12 +117,50 @@ pub fn file(
             return failure;
         }
     }
-    match with_holes(&origin.name, &mut reader, partial.file()) {
+    let range = 0..reader.length();
+    keep(&mut reader, range, origin, partial, &place, attributes, failure)
+}
+
+/// Does the same with one file of a damaged folder, whose data are a range of the sealed data.
+pub fn entry(
+    opened: &Opened,
+    range: Range<u64>,
+    origin: &Origin<'_>,
+    job: &OpenJob<'_>,
+    output: Output,
+    attributes: Attributes,
+    mut failure: Failure,
+) -> Failure {
+    let (Some((input, length)), Output::Partial { partial, place, .. }) = (local(origin, job), output) else {
+        failure.notes.push(format!("{UNFOUND}: {NO_FILE}"));
+        return failure;
+    };
+    match opened.seek_in(Cursor::new(input, length)) {
+        Ok(mut reader) => {
+            let end = range.end.min(reader.length());
+            keep(&mut reader, range.start.min(end)..end, origin, partial, &place, attributes, failure)
+        }
+        Err(_) => failure,
+    }
+}
+
+/// Keeps the undamaged parts of a range as a file.
+fn keep(
+    reader: &mut Reader<'_>,
+    range: Range<u64>,
+    origin: &Origin<'_>,
+    partial: Partial,
+    place: &Place,
+    attributes: Attributes,
+    mut failure: Failure,
+) -> Failure {
+    match with_holes(&origin.name, reader, range, partial.file()) {
         Ok(None) => {}
         Ok(Some(notes)) => match partial.keep_incomplete(attributes) {
             Ok(kept) => {
                 failure.notes.push(format!("what is whole is in {}", shown(&kept)));
                 failure.notes.extend(notes);
+                failure.kept = Some(kept);
             }
             Err(other) => failure.notes.push(other.message),
         },
@@ -186,7 +228,7 @@ pub fn stream(
         end = at + bytes.len() as u64;
         Ok(())
     };
-    let (gaps, first) = gaps(&mut reader, name, &mut put).map_err(unwritten)?;
+    let (gaps, first) = gaps(&mut reader, 0..all, name, &mut put).map_err(unwritten)?;
     put(all, &[]).map_err(unwritten)?;
     let mut notes = notes_on(&gaps, all, "zeros");
     let error = match (damage, first.map(library)) {
@@ -217,7 +259,10 @@ fn before(
     });
     if kept.is_ok_and(|kept| kept > 0) {
         match partial.keep_incomplete(attributes) {
-            Ok(kept) => failure.notes.push(format!("what comes before the damage is in {}", shown(&kept))),
+            Ok(kept) => {
+                failure.notes.push(format!("what comes before the damage is in {}", shown(&kept)));
+                failure.kept = Some(kept);
+            }
             Err(other) => failure.notes.push(other.message),
         }
     }
@@ -229,12 +274,13 @@ fn before(
 fn with_holes(
     name: &str,
     reader: &mut RangeReader<impl Read + Seek>,
+    range: Range<u64>,
     file: &std::fs::File,
 ) -> io::Result<Option<Vec<String>>> {
-    let all = reader.length();
+    let all = range.end - range.start;
     file.set_len(0)?;
     file.set_len(all)?;
-    let (gaps, _) = gaps(reader, name, |at, bytes| file.write_all_at(bytes, at))?;
+    let (gaps, _) = gaps(reader, range, name, |at, bytes| file.write_all_at(bytes, at))?;
     let missing: u64 = gaps.iter().map(|gap| gap.end - gap.start).sum();
     Ok((missing < all).then(|| notes_on(&gaps, all, "a hole")))
 }

@@ -133,7 +133,8 @@ impl<'a> Damaged<SealedData<'a>> {
             });
             read.ok().flatten()
         };
-        let (gaps, error) = behind::gaps(&mut reader, &origin.name, |_, _| Ok(())).ok()?;
+        let all = 0..reader.length();
+        let (gaps, error) = behind::gaps(&mut reader, all, &origin.name, |_, _| Ok(())).ok()?;
         let failure = Failure::seal(&origin.name, library(error?));
         let whole = contents().zip(contents()).and_then(|(mut contents, other)| {
             let is_usable = contents.entries().all(|entry| entry.is_ok());
@@ -360,7 +361,17 @@ fn part(
             let mut unpacker = Unpacker::single(Selection::new([path]).filter(), writer);
             args.unpack.limit(&mut unpacker);
             let excerpt = Excerpt::new(chosen.entries(&mut contents), other);
-            deadpan_pack::unpack(excerpt, &mut unpacker, &deadpan_pack::Work::default()).map_err(blamed)?.bytes
+            let unpacked = deadpan_pack::unpack(excerpt, &mut unpacker, &deadpan_pack::Work::default());
+            drop(unpacker);
+            let file = pick.file();
+            match unpacked {
+                Err(error @ Error::Read(_)) if args.unpack.keep_going && file.kind == Kind::File => {
+                    let range = file.content..file.content.saturating_add(file.size);
+                    let attributes = of_file(file, args.unpack.mask());
+                    return Err(behind::entry(opened, range, origin, job, output, attributes, failed(error)));
+                }
+                unpacked => unpacked.map_err(blamed)?.bytes,
+            }
         }
         None => io::copy(&mut Excerpt::new(chosen.entries(&mut contents), other).hashed(), &mut writer)
             .map_err(|error| blamed(of_copy(error)))?,

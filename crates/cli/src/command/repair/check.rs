@@ -9,10 +9,11 @@ use super::sidecar::{self, OpenSidecar, SidecarArgs};
 use crate::command::plan::Plan;
 use crate::place::input::{Input, Source};
 use crate::place::report::{Done, Report};
+use crate::tell::console::is_quiet;
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::amount;
 use crate::tell::shown::count;
-use deadpan_repair::Report as Damage;
+use deadpan_repair::{Error, Report as Damage};
 
 /// The maximum number of damaged ranges that a message lists. JSON lists more.
 const MOST: usize = 20;
@@ -70,12 +71,14 @@ impl RepairCheck {
         let input = sidecar::regular(source)?;
         let open = OpenSidecar::open(self.args.sidecar.path(path), &input.shown())?;
         let damage = open.check(&open.read()?, &input)?;
-        Ok(judged(&input, &open, &damage))
+        let lists_places = self.args.json || !is_quiet();
+        Ok(judged(&input, &open, &damage, lists_places))
     }
 }
 
-/// Returns the result of a check, with messages about all damage.
-fn judged(input: &Input, open: &OpenSidecar, damage: &Damage) -> Done {
+/// Returns the result of a check, with messages about all damage. With `lists_places`, notes list the damaged places of
+/// the file.
+fn judged(input: &Input, open: &OpenSidecar, damage: &Damage, lists_places: bool) -> Done {
     let name = input.shown();
     let done = Done { bytes: damage.file_length(), more: fields(damage), ..Done::default() };
     let spoiled = |failure: Failure, remark: &str| Done {
@@ -98,15 +101,24 @@ fn judged(input: &Input, open: &OpenSidecar, damage: &Damage) -> Done {
             let hint = format!("repair it with: deadpan repair fix {name}");
             (Failure::new(Exit::Data, format!("{name} is damaged: {}", file_damage(damage)), hint), "can be repaired")
         }
+        Err(error @ Error::Foreign) => {
+            let failure = Failure::repair(&name, open.shown(), error);
+            return Done {
+                bytes: done.bytes,
+                more: done.more,
+                ..spoiled(failure, "not the file of the recovery data")
+            };
+        }
         Err(error) => (Failure::repair(&name, open.shown(), error), "cannot be repaired"),
     };
+    let most = if lists_places { MOST } else { 0 };
     let mut notes: Vec<_> = damage
         .missing()
-        .take(MOST)
+        .take(most)
         .map(|(begin, end)| format!("{name}: bytes {begin} to {} are damaged", end - 1))
         .collect();
     let others = damage.missing().skip(MOST).count() as u64;
-    notes.extend((others > 0).then(|| format!("{name}: {} more", count(others, "place", "places"))));
+    notes.extend((lists_places && others > 0).then(|| format!("{name}: {} more", count(others, "place", "places"))));
     notes.extend((!damage.is_sidecar_whole()).then_some(worn));
     Done { bytes: done.bytes, more: done.more, notes, ..spoiled(failure, remark) }
 }

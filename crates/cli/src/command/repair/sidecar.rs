@@ -8,7 +8,8 @@ use crate::place::input::{Input, Source};
 use crate::place::output::{Output, OutputArgs, Place};
 use crate::place::partial::{Attributes, land_all};
 use crate::place::remote;
-use crate::tell::failure::Failure;
+use crate::place::report::Done;
+use crate::tell::failure::{Exit, Failure};
 use crate::tell::progress::Progress;
 use crate::tell::shown::shown;
 use deadpan_disk::About;
@@ -56,6 +57,25 @@ pub fn outdated(path: &Path) -> Option<String> {
         shown(&sidecar),
         shown(path)
     ))
+}
+
+/// Adds advice to the failures of a damaged file, if recovery data lie beside the file.
+pub fn repairable(source: &Source, result: Result<Done, Failure>) -> Result<Done, Failure> {
+    let advised = |failure| advised(source, failure);
+    match result {
+        Ok(done) => Ok(Done { failures: done.failures.into_iter().map(advised).collect(), ..done }),
+        Err(failure) => Err(advised(failure)),
+    }
+}
+
+/// Does the same with one failure.
+pub fn advised(source: &Source, mut failure: Failure) -> Failure {
+    let path = source.path().filter(|path| failure.exit == Exit::Data && !remote::is_address(path));
+    if let Some(path) = path.filter(|path| About::of_path(&beside(path, ENDING)).is_ok_and(|it| it.is_file())) {
+        let fix = format!("repair it with: deadpan repair fix {}", shown(path));
+        failure.hint = Some(failure.hint.map_or(fix.clone(), |hint| format!("{fix}; or else: {hint}")));
+    }
+    failure
 }
 
 /// Opens the files whose sidecars are made or used: regular files that are named.

@@ -18,6 +18,13 @@ impl Failure {
             Error::Newer(_) => {
                 return Self::new(Exit::Data, error.to_string(), "a newer deadpan may use them").about(sidecar);
             }
+            Error::Foreign => {
+                let message = format!(
+                    "{sidecar} was not made for {file}, or {file} was replaced later: no part of the two fits together"
+                );
+                let hint = format!("if {file} is whole, make new recovery data: deadpan repair make --force {file}");
+                return Self::new(Exit::Data, message, hint);
+            }
             Error::TooMuch { missing, available } => return Self::too_much(file, missing, available),
             Error::Contradiction => {
                 "nothing was kept; wait until nobody writes to the file, and check that the recovery data belong to it"

@@ -1,0 +1,69 @@
+//! The script of the guide to backups: which backups it removes, and its exit codes. The test of the guides runs the
+//! other commands of that page.
+
+use std::fs;
+use std::path::Path;
+
+use crate::sandbox::Sandbox;
+use crate::scripts::files;
+
+const RUN: &str = "HOME=$PWD sh backup.sh me disk";
+
+/// Makes a sandbox with the files of the guide, a contact `backup`, a folder `me`, and a disk with four old backups.
+/// The script keeps two backups.
+fn prepared() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/backup.md")).unwrap();
+    for (name, text) in files(&page) {
+        assert!(name != "backup.sh" || text.contains("keep=14 "), "{text}");
+        sandbox.write(name, text.replace("keep=14 ", "keep=2 "));
+    }
+    let prepare = "deadpan keygen --no-passphrase -o backup.key && deadpan keys add backup backup.pub && \
+                   mkdir me disk && echo dear > me/letter.txt && touch disk/home-2020-01-0{1,2,3,4}-023000.dpn{,.dpr}";
+    sandbox.shell(prepare).expect(0, "");
+    sandbox
+}
+
+fn on_disk(sandbox: &Sandbox) -> Vec<String> {
+    let entries = fs::read_dir(sandbox.path("disk")).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn older_backups_are_removed_with_their_recovery_data_and_other_files_stay() {
+    let sandbox = prepared();
+    sandbox.shell("touch disk/home-photos.dpn disk/home-2020.txt disk/other.dpn").expect(0, "");
+    let run = sandbox.shell(RUN).expect(0, "");
+    assert_eq!(run.stderr(), "");
+    let mut names = on_disk(&sandbox);
+    let made: Vec<_> =
+        names.extract_if(.., |name| name.starts_with("home-2") && !name.starts_with("home-2020")).collect();
+    assert!(made.len() == 2 && made[0].ends_with(".dpn") && made[1] == format!("{}.dpr", made[0]), "{made:?}");
+    let kept = ["home-2020-01-04-023000.dpn", "home-2020-01-04-023000.dpn.dpr"];
+    assert_eq!(names, [&kept[..], &["home-2020.txt", "home-photos.dpn", "other.dpn"]].concat());
+}
+
+#[test]
+fn after_a_failure_no_backup_is_removed_and_the_exit_code_is_that_of_deadpan() {
+    let sandbox = prepared();
+    let before = on_disk(&sandbox);
+    fs::create_dir(sandbox.path("fake")).unwrap();
+    for code in 1..5 {
+        sandbox.write("fake/deadpan", format!("#!/bin/sh\nexit {code}\n"));
+        let run = sandbox.shell(&format!("chmod +x fake/deadpan; PATH=$PWD/fake:$PATH; {RUN}"));
+        assert_eq!((run.code(), on_disk(&sandbox)), (Some(code), before.clone()));
+    }
+    sandbox.shell("deadpan keys remove backup").expect(0, "");
+    sandbox.shell(RUN).expect(2, "error: ");
+    assert_eq!(on_disk(&sandbox), before);
+}
+
+#[test]
+fn a_disk_that_is_not_mounted_gets_no_backup() {
+    let sandbox = prepared();
+    sandbox.shell("rm -r disk").expect(0, "");
+    sandbox.shell(RUN).expect(2, "there is no folder disk");
+    assert!(!sandbox.path("disk").exists());
+}
