@@ -564,6 +564,15 @@ impl Folder {
         }
     }
 
+    /// Removes an empty folder in this folder.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::DirectoryNotEmpty`] if the folder is not empty, [`io::ErrorKind::NotADirectory`] if the name
+    /// belongs to a file or a link; otherwise the system's error.
+    pub fn remove_empty(&self, name: &OsStr) -> io::Result<()> {
+        Ok(self.remove_folder(single(name)?)?)
+    }
+
     /// Removes a folder in this folder, if the folder to remove is empty.
     pub(crate) fn remove_folder(&self, name: impl rustix::path::Arg) -> Result<(), Errno> {
         unlinkat(&self.handle, name, AtFlags::REMOVEDIR)

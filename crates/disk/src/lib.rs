@@ -29,7 +29,7 @@ pub use draft_folder::DraftFolder;
 pub use error::{Error, Exchanged, Step, Unkept};
 pub use folder::{Folder, nearest, parent, trimmed};
 pub use handle::{ACCESS_LIST, Attribute, Handle, Locked};
-pub use holes::next_data;
+pub use holes::{next_data, write_sparse};
 pub use input::{Found, Input, OpenMode, Spot};
 pub use keep::keep;
 pub use set::{Left, SetError, land_set};

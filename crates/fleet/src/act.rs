@@ -18,9 +18,23 @@ pub trait Act: Sync {
     /// Returns the name of the result for a source with this name, or `None` if a source with this name is skipped.
     fn target(&self, name: &str) -> Option<String>;
 
+    /// Returns the name of the source whose result has this name, or `None` if no result has this name.
+    fn source(&self, _result: &str) -> Option<String> {
+        None
+    }
+
     /// Returns a remark for the user about sources that were skipped.
     fn remark(&self) -> Option<String> {
         None
+    }
+
+    /// Checks a result in a folder that existed before the run. If the result must not stay, returns the reason. The
+    /// run then makes the result again if it may replace results, and otherwise reports the reason.
+    ///
+    /// # Errors
+    /// If the result must not stay.
+    fn check(&self, _result: &TreeFile) -> Result<(), Foreign> {
+        Ok(())
     }
 
     /// Makes the result of a short source in memory. Returns the result and the sealed metadata, or `None` if the
@@ -65,6 +79,13 @@ pub trait Results: Sync {
     /// If the file cannot be made.
     fn create(&self, place: &TreeFile, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign>;
 
+    /// Makes an empty folder, and the missing folders above it. `mode` holds the permissions of the source. Returns
+    /// false if the folder is there already.
+    ///
+    /// # Errors
+    /// If the folder cannot be made.
+    fn create_folder(&self, place: &TreeFile, mode: u32) -> Result<bool, Foreign>;
+
     /// Watches an upload in one stream. Returns a guard that the caller drops when the upload is over. If the process
     /// has to end before the upload is over, the canceller ends the upload.
     fn watch(&self, canceller: Canceller, target: &Address) -> Box<dyn Any>;
@@ -72,9 +93,10 @@ pub trait Results: Sync {
 
 /// A file that gets its name when it is complete.
 pub trait Landing: Write + Send {
-    /// Gives the file its name, and the time and the permissions that were sealed with the data.
+    /// Gives the file its name, and the time and the permissions that were sealed with the data. Returns false if
+    /// another program has meanwhile made a file with this name, and the file may not be replaced.
     ///
     /// # Errors
     /// If the file cannot get its name.
-    fn land(self: Box<Self>, metadata: &Metadata) -> Result<(), Foreign>;
+    fn land(self: Box<Self>, metadata: &Metadata) -> Result<bool, Foreign>;
 }

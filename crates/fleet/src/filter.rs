@@ -40,6 +40,11 @@ impl Filter {
         self.takes_either(&[name])
     }
 
+    /// Whether the filter takes an empty folder that the rules do not leave out.
+    pub(crate) fn takes_folder(&self, name: &str) -> bool {
+        self.include.is_empty() || self.include.selects(plain(name), true)
+    }
+
     /// Returns whether there is a pattern that excludes every file in a folder.
     pub(crate) fn excludes_folder(&self, name: &str) -> bool {
         // The two names lie at different depths, and no real file has one of these names. So only a pattern that

@@ -1,20 +1,18 @@
 //! Places with many sources or results: a prefix in a store, or a folder.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ffi::OsStr;
 use std::fmt;
-use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::job::STATE;
+use crate::listing::{Listing, name_of};
 use crate::source::{changed, shown};
 use crate::tree::{Tree, TreeFile};
 use crate::{Error, Spot};
-use deadpan_disk::{About, Walk};
+use deadpan_disk::About;
 use deadpan_remote::{Address, Entry, Store};
-use deadpan_sieve::{Heed, Remark, Rules, Sieve};
+use deadpan_sieve::Rules;
 
 /// The existing targets of a page, by their names.
 pub(crate) type There = HashMap<String, Known>;
@@ -24,6 +22,13 @@ pub(crate) struct Known {
     /// The time when the target was written, if this time can be compared with the times of the sources.
     pub(crate) written: Option<SystemTime>,
     pub(crate) length: u64,
+}
+
+impl Known {
+    /// Returns the facts about a file. The time when it was written counts only if `dated` is set.
+    pub(crate) fn of_file(about: &About, dated: bool) -> Self {
+        Self { written: Some(about.modified_at()).filter(|_| dated), length: about.length }
+    }
 }
 
 /// A place with many objects or files. In messages, invisible characters of the name are escaped.
@@ -55,9 +60,16 @@ impl Place {
         }
     }
 
+    /// Returns the whole path of an entry of a folder.
+    pub(crate) fn whole(&self, path: &Path) -> PathBuf {
+        match self {
+            Self::Folder(tree) => tree.path().join(path),
+            Self::Prefix(..) => path.to_owned(),
+        }
+    }
+
     /// Lists the sources whose results are written to the place `to`. Skips the objects that lie at the target place,
-    /// and the state of jobs. Skips what the rules leave out of folders. Adds the folder entries that are not files to
-    /// the list `beside`.
+    /// and the state of jobs. Skips what the rules leave out of folders. Sets `beside` to what else lies in a folder.
     ///
     /// # Errors
     /// If the place cannot be listed.
@@ -65,7 +77,7 @@ impl Place {
         &self,
         to: &Self,
         rules: &Rules,
-        beside: &mut Beside,
+        beside: &mut Listing,
     ) -> Result<Box<dyn Iterator<Item = Result<Entry, Error>> + '_>, Error> {
         match self {
             Self::Prefix(store, prefix) => {
@@ -88,7 +100,11 @@ impl Place {
                     Self::Folder(to) => to.open().ok().and_then(|folder| folder.about().ok()),
                     Self::Prefix(..) => None,
                 };
-                let mut found = files(tree, avoid, rules, beside)?;
+                let mut found = Vec::new();
+                *beside = Listing::read(tree, avoid.map(|about| about.id), rules, |path, about| {
+                    let (name, length, modified) = (name_of(path), about.length, changed(about));
+                    found.push(Entry { name, length, modified, tag: None });
+                })?;
                 found.sort_by(|one, other| one.name.cmp(&other.name));
                 Ok(Box::new(found.into_iter().map(Ok)))
             }
@@ -125,8 +141,7 @@ impl Place {
                     let file = TreeFile { tree: tree.clone(), name: name.into() };
                     file.look().ok().flatten().filter(About::is_file)
                 };
-                let known =
-                    |about: About| Known { written: Some(about.modified_at()).filter(|_| dated), length: about.length };
+                let known = |about: About| Known::of_file(&about, dated);
                 let there = names.filter(|name| is_fit(name));
                 Ok(there.filter_map(|name| Some((name.to_owned(), known(about(name)?)))).collect())
             }
@@ -183,7 +198,7 @@ fn before(prefix: &Address, name: &str) -> Option<String> {
 }
 
 /// Whether a name is valid for a file below a folder.
-fn is_fit(name: &str) -> bool {
+pub(crate) fn is_fit(name: &str) -> bool {
     let path = Path::new(name);
     !name.is_empty()
         && !name.contains('\0')
@@ -191,74 +206,6 @@ fn is_fit(name: &str) -> bool {
         && !name.contains("//")
         && path.components().all(|part| matches!(part, Component::Normal(_)))
         && !name.split('/').any(|part| matches!(part, "." | ".."))
-}
-
-/// The entries of a folder that are not sealed or opened.
-#[derive(Default)]
-pub(crate) struct Beside {
-    pub(crate) others: Vec<String>,
-    /// Subfolders that cannot be read: their paths, their names below the listed folder, and the errors.
-    pub(crate) unreadable: Vec<(PathBuf, String, Error)>,
-    /// Remarks about entries that the rules leave out.
-    pub(crate) remarks: Vec<String>,
-}
-
-/// Finds the files below a folder that the rules do not leave out, and adds links, special files and unreadable
-/// subfolders to `beside`. The walk opens each folder through the handle of its parent folder, and does not enter the
-/// folder `avoid`.
-fn files(tree: &Tree, avoid: Option<About>, rules: &Rules, beside: &mut Beside) -> Result<Vec<Entry>, Error> {
-    let failed = |error| Error::File(tree.path().to_owned(), error);
-    let mut walk = Walk::new(tree.open().map_err(failed)?.clone()).map_err(failed)?;
-    let (mut found, mut sieve) = (Vec::new(), Sieve::new(rules.clone(), &walk));
-    while walk.advance() {
-        if !sieve.takes_name(&walk) {
-            continue;
-        }
-        let looked = walk.look();
-        if looked.as_ref().is_ok_and(|about| !sieve.takes(&mut walk, about)) {
-            continue;
-        }
-        // The key of an object is UTF-8. A name that is not UTF-8 is escaped and marked with a NUL, which no file name
-        // contains. The run then refuses the name.
-        let last = |name: &[u8]| match str::from_utf8(name) {
-            Ok(name) => name.to_owned(),
-            Err(_) => format!("{}\0", name.escape_ascii()),
-        };
-        let path = walk.path().as_os_str().as_bytes();
-        let name = path.split(|byte| *byte == b'/').map(last).collect::<Vec<_>>().join("/");
-        match looked {
-            // The folder was removed in the meantime.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => {
-                let path = tree.path().join(walk.path());
-                beside.unreadable.push((path.clone(), name, Error::File(path, error)));
-            }
-            Ok(about) if about.is_folder() => {
-                if avoid.is_some_and(|avoid| avoid.id == about.id) {
-                    walk.leave();
-                }
-            }
-            Ok(about) if about.is_file() => {
-                found.push(Entry { name, length: about.length, modified: changed(&about), tag: None });
-            }
-            Ok(_) => beside.others.push(name),
-        }
-    }
-    if sieve.larger() > 0 {
-        let most = rules.larger.unwrap_or_default();
-        beside.remarks.push(format!("left out files of more than {most} bytes, {} in all", sieve.larger()));
-    }
-    for Remark { path, what } in sieve.remarks() {
-        let path = tree.path().join(OsStr::from_bytes(&path));
-        match what {
-            Heed::Unread(error) => {
-                let name = String::from_utf8_lossy(path.as_os_str().as_bytes()).into_owned();
-                beside.unreadable.push((path.clone(), name, Error::File(path, error)));
-            }
-            what => beside.remarks.push(what.text(&shown(&path))),
-        }
-    }
-    Ok(found)
 }
 
 #[cfg(test)]

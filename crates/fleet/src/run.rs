@@ -4,11 +4,12 @@ mod make;
 mod plan;
 mod pool;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::act::{Act, Results};
 use crate::job::Job;
-use crate::place::{Beside, Place};
+use crate::listing::{Listing, name_of};
+use crate::place::Place;
 use crate::tree::{Tree, TreeFile};
 use crate::{Error, Filter, Shard, Spot};
 use pool::{Item, Pool};
@@ -52,6 +53,17 @@ pub enum Outcome {
     Failed(Error),
 }
 
+/// What a run skips in a folder of sources, because it does not become an object.
+#[derive(Clone, Debug, Default)]
+pub struct LeftOut {
+    /// Symbolic links.
+    pub links: Vec<PathBuf>,
+    /// Devices, FIFOs and sockets.
+    pub specials: Vec<PathBuf>,
+    /// Empty folders, if the results go to a store.
+    pub folders: Vec<PathBuf>,
+}
+
 /// Receives the events of a run. The run calls these methods from any of its threads.
 pub trait Observer: Sync {
     /// Called when a pair is done or has failed.
@@ -63,8 +75,11 @@ pub trait Observer: Sync {
     /// Called when a pair is planned, with the number of bytes to seal or open. Called with `None` after the last pair.
     fn planned(&self, _bytes: Option<u64>) {}
 
-    /// Called with the number of links and special files in a folder that are skipped.
-    fn left_out(&self, _others: u64) {}
+    /// Called when an empty folder was made, as it is among the sources. The outcome [`Outcome::Made`] has no bytes.
+    fn folder_ended(&self, _pair: &Pair, _outcome: Outcome) {}
+
+    /// Called with what is skipped in a folder, if anything is. The paths are whole.
+    fn left_out(&self, _left_out: &LeftOut) {}
 
     /// Called with a remark about an entry of a folder that the rules leave out.
     fn remarked(&self, _remark: &str) {}
@@ -145,14 +160,13 @@ impl<'a> Run<'a> {
     pub fn all(&self, from: &Place, to: &Place, begin: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         Pool::run(self, |pool| {
             let (mut page, mut begin) = (Vec::new(), Some(begin));
-            let mut beside = Beside::default();
+            let mut beside = Listing::default();
             let listing = from.list(to, self.filter.rules(), &mut beside)?;
             beside.remarks.iter().for_each(|remark| self.observer.remarked(remark));
-            let is_meant = |name: &&String| self.shard.has(name) && self.filter.takes(name);
-            self.observer.left_out(beside.others.iter().filter(is_meant).count() as u64);
-            for (path, name, error) in beside.unreadable {
+            for (path, error) in std::mem::take(&mut beside.unreadable) {
+                let name = name_of(&path);
                 if self.shard.has(&name) && !self.filter.excludes_folder(&name) {
-                    self.observer.ended(&unplaced(name, path), Outcome::Failed(error));
+                    self.observer.ended(&unplaced(name, from.whole(&path)), Outcome::Failed(error));
                 }
             }
             for found in listing {
@@ -170,11 +184,49 @@ impl<'a> Run<'a> {
                     self.plan(pool, from, to, std::mem::take(&mut page))?;
                 }
             }
-            self.plan(pool, from, to, page)
+            self.plan(pool, from, to, page)?;
+            self.beside(from, to, beside);
+            Ok(())
         })?;
         match &self.job {
             Some(job) if self.shard.index() == 0 => job.sweep(),
             _ => Ok(()),
+        }
+    }
+
+    /// Makes the empty folders, and reports what is left out.
+    fn beside(&self, from: &Place, to: &Place, listing: Listing) {
+        let takes = |path: &Path, is_folder: bool| {
+            let name = name_of(path);
+            self.shard.has(&name) && if is_folder { self.filter.takes_folder(&name) } else { self.filter.takes(&name) }
+        };
+        let taken = |paths: Vec<PathBuf>| -> Vec<PathBuf> {
+            paths.iter().filter(|path| takes(path, false)).map(|path| from.whole(path)).collect()
+        };
+        let (links, specials) = (taken(listing.links), taken(listing.specials));
+        let mut left_out = LeftOut { links, specials, folders: Vec::new() };
+        for (path, mode) in listing.folders.into_iter().filter(|(path, _)| takes(path, true)) {
+            let (Place::Folder(from), Place::Folder(to)) = (from, to) else {
+                left_out.folders.push(from.whole(&path));
+                continue;
+            };
+            let place = |tree: &Tree| TreeFile { tree: tree.clone(), name: path.clone() };
+            let (source, target) = (place(from), place(to));
+            let outcome = match target.look() {
+                Ok(Some(about)) if about.is_folder() => Outcome::There,
+                _ if self.rehearse => Outcome::Would(0),
+                _ => match self.results.create_folder(&target, mode) {
+                    Ok(true) => Outcome::Made(0),
+                    Ok(false) => Outcome::There,
+                    Err(error) => Outcome::Failed(Error::Foreign(error)),
+                },
+            };
+            let (source, target) = (Spot::File(source), Spot::File(target));
+            let pair = Pair { name: name_of(&path), source, target, length: 0, replace: false };
+            self.observer.folder_ended(&pair, outcome);
+        }
+        if !(left_out.links.is_empty() && left_out.specials.is_empty() && left_out.folders.is_empty()) {
+            self.observer.left_out(&left_out);
         }
     }
 

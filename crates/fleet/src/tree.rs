@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::source::shown;
-use deadpan_disk::{About, Exchanged, Folder, Spot, Way, nearest};
+use deadpan_disk::{About, Exchanged, Folder, Handle, Spot, Way, nearest};
 
 /// A folder for many files. The folder is opened once, and everything in it is found through its handle, even if its
 /// path changes in the meantime.
@@ -162,11 +162,28 @@ impl TreeFile {
         self.within(own(folder)?)
     }
 
+    /// Makes an empty folder with these permissions, and the missing folders above it. Returns false if the folder is
+    /// there already.
+    ///
+    /// # Errors
+    /// The errors of [`spot_to_make`](Self::spot_to_make), and [`io::ErrorKind::AlreadyExists`] if a file has the name.
+    pub fn make_folder(&self, mode: u32) -> io::Result<bool> {
+        let Spot { folder, name } = self.spot_to_make()?;
+        match folder.make_and_enter(&name, 0o700) {
+            Ok(made) => made.set_mode(mode).map(|()| true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match folder.look(&name)? {
+                Some(about) if about.is_folder() => Ok(false),
+                _ => Err(error),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
     /// Returns the attributes of the file or folder with this name, or `None` if the name does not exist.
     ///
     /// # Errors
     /// The errors of [`spot`](Self::spot).
-    pub(crate) fn look(&self) -> io::Result<Option<About>> {
+    pub fn look(&self) -> io::Result<Option<About>> {
         match self.spot() {
             Ok(spot) => spot.folder.look(&spot.name),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -51,6 +51,10 @@ const EVERYDAY: &[(&[&str], &[&str])] = &[
         &["identity", "share", "output", "force", "json", "range", "verify", "only", "passphrase-file", "quiet"],
     ),
     (
+        &["deadpan", "diff"],
+        &["identity", "contents", "each", "exclude", "exclude-from", "gitignore", "json", "passphrase-file", "quiet"],
+    ),
+    (
         &["deadpan", "rewrap"],
         &[
             "identity",

@@ -218,10 +218,11 @@ const OPTIONS: &[HabitRow] = &[
          DEADPAN_PASSPHRASE",
     ),
     habit(
-        &["seal", "open", "sign", "pack", "unpack", "random", "picture hide", "picture reveal"],
+        &["open", "sign", "pack", "unpack", "random", "picture hide", "picture reveal"],
         &["-y", "--yes", "--overwrite"],
         "to replace an output that exists: --force",
     ),
+    habit(&["seal"], &["-y", "--overwrite"], "to replace an output that exists: --force"),
     any(&["-e", "--encrypt"], "to seal a file: deadpan seal FILE"),
     any(&["-d", "--decrypt"], "to open a sealed file: deadpan open FILE"),
     any(&["-c", "--symmetric"], "to seal with a passphrase: deadpan seal -p FILE"),

@@ -1,5 +1,6 @@
 //! `deadpan diff`: compares a sealed folder or file with the folder or file on the disk.
 
+mod each;
 mod row;
 
 use std::fs::File;
@@ -38,7 +39,8 @@ use row::{DiffRow, Side};
     "deadpan diff --contents photos.dpn      reads all files, and compares their contents",
     "deadpan diff --exclude '*.tmp' src.dpn  without what was left out when the folder was sealed",
     "deadpan diff report.pdf.dpn             a sealed file",
-    "deadpan diff --json photos.dpn          one object per difference"
+    "deadpan diff --json photos.dpn          one object per difference",
+    "deadpan diff --each sealed photos       the results of seal --each with their sources"
 ))]
 pub struct DiffArgs {
     #[command(flatten)]
@@ -46,6 +48,10 @@ pub struct DiffArgs {
     /// Compare the contents of all files, and not only their sizes and times
     #[arg(long)]
     contents: bool,
+    /// Compare the results of `seal --each` in the folder FILE with the files in the folder PATH: what is missing, what
+    /// has no file any more, what is older or has another size. Sizes take a private key
+    #[arg(long)]
+    each: bool,
     #[command(flatten)]
     exclude: ExcludeArgs,
     /// Print JSON, one object per line. If a path is not UTF-8, path is null, and path_hex contains the bytes
@@ -77,6 +83,9 @@ pub struct Diff {
 
 impl Plan for Diff {
     fn run(&self) -> Result<Exit, Failure> {
+        if self.args.each {
+            return self.each();
+        }
         self.compare().map_err(|failure| sidecar::advised(&self.source, failure))
     }
 }
@@ -87,8 +96,7 @@ impl Diff {
         let input = Input::open(&self.source)?.file_only("name a sealed file or an archive")?;
         let name = input.shown();
         let mut start = Vec::new();
-        let mut tally =
-            DiffTally { json: self.args.json, source: &self.source, lines: 0, failed: 0, worst: Exit::Done };
+        let mut tally = DiffTally::new(self.args.json, &self.source);
         if let Some(archive) = Archive::look(&input, &mut start)? {
             if !input.positioned {
                 return Err(unpositioned(&name));
@@ -166,7 +174,7 @@ impl Diff {
             match difference {
                 Ok(it) => tally.row(&DiffRow {
                     path: Some(&it.path),
-                    differs: it.differs,
+                    differs: Some(it.differs),
                     packed: it.packed.as_ref().map(Side::of_entry),
                     found: it.found.as_ref().map(Side::of_about),
                 })?,
@@ -179,50 +187,69 @@ impl Diff {
     }
 
     fn file(&self, tally: &mut DiffTally<'_>, opened: &Opened, length: u64, reader: impl Read) -> Result<(), Failure> {
-        let Metadata { name, mode, modified, .. } = opened.metadata();
-        let path = self.other(name.as_deref())?;
+        let path = self.other(opened.metadata().name.as_deref())?;
         refuse_special(Some(&path))?;
         let found = Input::open(&Source::File(path.clone()))?;
         let Some((file, about)) = found.file().zip(found.about).filter(|(_, about)| about.is_file()) else {
             let message = format!("{} holds a file, and {} is none", self.source.shown(), shown(&path));
             return Err(Failure::usage(message, HINT));
         };
-        let packed = Side::of_file(length, *mode, modified.map(since_1970));
-        let there = Side::of_about(&about);
-        let is_same_time = packed.modified.is_none() || packed.modified == there.modified;
-        let is_same_mode = mode.is_none_or(|mode| mode == about.mode & 0o777);
-        let compares = self.args.contents || packed.modified.is_none();
-        let is_other =
-            length != about.length || if compares { !self.is_same(reader, file, length)? } else { !is_same_time };
-        let differs = match (is_other, is_same_mode && is_same_time) {
-            (true, _) => Differs::Contents,
-            (false, false) => Differs::Attributes,
-            (false, true) => return Ok(()),
-        };
-        tally.row(&DiffRow { path: None, differs, packed: Some(packed), found: Some(there) })
-    }
-
-    /// Whether sealed data and a file have the same contents.
-    fn is_same(&self, reader: impl Read, file: &File, length: u64) -> Result<bool, Failure> {
+        let compares = self.args.contents || opened.metadata().modified.is_none();
+        let reader = compares.then_some(reader);
         let name = self.source.shown();
-        let progress = Progress::new(&name, Some(length));
-        let unread = |error: io::Error| Failure::seal(&name, library(error));
-        let (mut sealed, mut found) = (vec![0; PIECE], vec![0; PIECE]);
-        let mut reader = reader.take(length);
-        loop {
-            let read = reader.read(&mut sealed).map_err(unread)?;
-            if read == 0 {
-                return Ok(true);
-            }
-            match (&*file).read_exact(&mut found[..read]) {
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
-                result => result.map_err(|error| Failure::io("read", "the file", &error))?,
-            }
-            if sealed[..read] != found[..read] {
-                return Ok(false);
-            }
-            progress.add(read as u64);
+        match compared(&name, opened.metadata(), Some(length), reader, file, &about)? {
+            Some(differing) => tally.row(&DiffRow { path: None, ..differing }),
+            None => Ok(()),
         }
+    }
+}
+
+/// Compares a sealed file with a file. Compares the contents if there is a reader of the sealed data, and otherwise the
+/// times. `length` is the length of the sealed data, if it is known. Returns the difference, without a path.
+fn compared(
+    name: &str,
+    metadata: &Metadata,
+    length: Option<u64>,
+    reader: Option<impl Read>,
+    file: &File,
+    about: &About,
+) -> Result<Option<DiffRow<'static>>, Failure> {
+    let packed = Side::of_file(length, metadata.mode, metadata.modified.map(since_1970));
+    let there = Side::of_about(about);
+    let is_same_time = packed.modified.is_none() || packed.modified == there.modified;
+    let is_same_mode = metadata.mode.is_none_or(|mode| mode & 0o777 == about.mode & 0o777);
+    let is_other = length.is_some_and(|length| length != about.length)
+        || match reader {
+            Some(reader) => !is_same(name, reader, file, about.length)?,
+            None => !is_same_time,
+        };
+    let differs = match (is_other, is_same_mode && is_same_time) {
+        (true, _) => Differs::Contents,
+        (false, false) => Differs::Attributes,
+        (false, true) => return Ok(None),
+    };
+    Ok(Some(DiffRow { path: None, differs: Some(differs), packed: Some(packed), found: Some(there) }))
+}
+
+/// Whether sealed data and a file have the same contents. `length` is the length of the file.
+fn is_same(name: &str, mut reader: impl Read, mut file: &File, length: u64) -> Result<bool, Failure> {
+    let progress = Progress::new(name, Some(length));
+    let unread = |error: io::Error| Failure::seal(name, library(error));
+    let failed = |error: io::Error| Failure::io("read", "the file", &error);
+    let (mut sealed, mut found) = (vec![0; PIECE], vec![0; PIECE]);
+    loop {
+        let read = reader.read(&mut sealed).map_err(unread)?;
+        if read == 0 {
+            return Ok(file.read(&mut found[..1]).map_err(failed)? == 0);
+        }
+        match file.read_exact(&mut found[..read]) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            result => result.map_err(failed)?,
+        }
+        if sealed[..read] != found[..read] {
+            return Ok(false);
+        }
+        progress.add(read as u64);
     }
 }
 
@@ -260,7 +287,11 @@ struct DiffTally<'a> {
     worst: Exit,
 }
 
-impl DiffTally<'_> {
+impl<'a> DiffTally<'a> {
+    fn new(json: bool, source: &'a Source) -> Self {
+        Self { json, source, lines: 0, failed: 0, worst: Exit::Done }
+    }
+
     fn row(&mut self, row: &DiffRow<'_>) -> Result<(), Failure> {
         self.lines += 1;
         if !self.json {

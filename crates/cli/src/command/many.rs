@@ -3,6 +3,8 @@
 
 mod act;
 mod job_report;
+pub mod left_out;
+mod mirror;
 mod readers;
 
 use std::cell::Cell;
@@ -35,6 +37,7 @@ use deadpan_fleet::{
 };
 use deadpan_remote::{Address, Problem, Store};
 use job_report::{JobReport, SingleReport};
+pub use mirror::MirrorArgs;
 pub use readers::Readers;
 
 /// The heading of the options for many objects in each command's help.
@@ -106,6 +109,19 @@ pub struct Route {
     to: Many,
     /// What is left out.
     rules: Rules,
+    /// Whether results without a source are removed.
+    mirror: MirrorArgs,
+}
+
+impl Route {
+    /// Removes results without a source after the work, if `mirror` says so.
+    pub fn mirrored(self, mirror: MirrorArgs) -> Self {
+        Self { mirror, ..self }
+    }
+
+    pub fn is_of_folder(&self) -> bool {
+        matches!(self.from, Many::Folder(_))
+    }
 }
 
 impl ManyArgs {
@@ -162,7 +178,7 @@ impl ManyArgs {
             }
         };
         refuse_overlap(&from, &to)?;
-        Ok(Some(Route { from, to, rules }))
+        Ok(Some(Route { from, to, rules, mirror: MirrorArgs::default() }))
     }
 
     pub fn is_each(&self) -> bool {
@@ -189,6 +205,10 @@ impl ManyArgs {
 
     pub fn is_rehearsal(&self) -> bool {
         self.dry_run
+    }
+
+    pub fn is_share(&self) -> bool {
+        self.shard.is_some()
     }
 
     fn shard(&self) -> Result<Shard, Failure> {
@@ -232,7 +252,7 @@ impl ManyArgs {
         let include = Patterns::new(self.include.iter().map(|text| Pattern::new(text.as_bytes())));
         let filter = Filter::new(include.into(), route.rules.clone());
         imp::give_back_memory();
-        let (Route { from, to, rules: _ }, shard, memory) = (route, self.shard()?, self.memory()?);
+        let (Route { from, to, .. }, shard, memory) = (route, self.shard()?, self.memory()?);
         let name = from.to_string();
         let failed = |error: Error| Failure::job(&name, error);
         let job = match to {
@@ -251,7 +271,7 @@ impl ManyArgs {
         let job = job.filter(|_| !self.dry_run);
         let _notice = note_on_going_on(job.as_ref());
         let patterns = filter.clone();
-        let told = JobReport::new(act.verb(), output.json, self.dry_run, &name, readers);
+        let told = JobReport::new(act.verb(), output, self.dry_run, &name, readers);
         let results = FolderResults { sync: output.sync, mask };
         let run = Run::new(act, &results, &told).filter(filter).shard(shard).replace(output.force);
         // A short object needs memory of three times its length.
@@ -267,7 +287,10 @@ impl ManyArgs {
                 let failure = Failure::usage(format!("{name}: there is nothing to {} below it", act.verb()), hint);
                 Err(told.end_early(job.as_ref(), is_new.get(), failure))
             }
-            Ok(()) => Ok(told.end(job.as_ref(), shard.count(), is_new.get(), &patterns.idle())),
+            Ok(()) => match route.mirror.apply(from, to, act, &told) {
+                Ok(()) => Ok(told.end(job.as_ref(), shard.count(), is_new.get(), &patterns.idle())),
+                Err(failure) => Err(told.end_early(job.as_ref(), is_new.get(), failure)),
+            },
             Err(failure) => Err(told.end_early(job.as_ref(), is_new.get(), failure)),
         }
     }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::command::folder::{
     self, ExcludeArgs, FOLDERS, Gathered, PackArgs, Preview, check_stdin, is_one_pack, root_of,
 };
-use crate::command::many::{self, ManyArgs, Readers, Route, Sealings};
+use crate::command::many::{self, ManyArgs, MirrorArgs, Readers, Route, Sealings};
 use crate::command::plan::Plan;
 use crate::command::repair::sidecar::{self, Draft};
 use crate::key::home::Home;
@@ -61,7 +61,8 @@ use verify::Removal;
     "deadpan seal --format age -r alice a.txt  a.txt.age, which age and rage open, too",
     "deadpan seal --sign -r alice report.pdf   signed with your key, so that Alice knows who sealed it",
     "tar c folder | deadpan seal > folder.dpn  through pipes",
-    "deadpan seal --each photos --to s3://backup/photos/   each file for itself, into a store; again: only what is new"
+    "deadpan seal --each photos --to s3://backup/photos/   each file for itself, into a store; again: only what is new",
+    "deadpan seal --each --force --mirror --yes photos --to sealed   a mirror: results without a source are removed"
 ))]
 pub struct SealArgs {
     #[command(flatten)]
@@ -99,6 +100,8 @@ pub struct SealArgs {
     files_from: Vec<PathBuf>,
     #[command(flatten)]
     many: ManyArgs,
+    #[command(flatten)]
+    mirror: MirrorArgs,
     /// The files and folders to seal; with -o OUT, several of them go into one file; - or no FILE is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -160,6 +163,9 @@ impl SealArgs {
         }
         let rules = self.exclude.rules()?;
         let route = self.many.route(&self.files, &self.output, rules.clone())?;
+        let is_of_folder = route.as_ref().is_some_and(Route::is_of_folder);
+        self.mirror.check(is_of_folder, self.many.is_share(), self.many.is_rehearsal())?;
+        let route = route.map(|route| route.mirrored(self.mirror.clone()));
         if route.is_some() && self.remove_source {
             let hint = "remove the sources yourself when all results are there: run the command again to see it";
             return Err(Failure::usage("--remove-source takes single files", hint));
@@ -269,9 +275,9 @@ impl SealArgs {
         Ok(how)
     }
 
-    fn act<'a>(&self, to: &'a Recipients) -> Sealings<'a> {
+    fn act<'a>(&self, to: &'a Recipients, readers: Option<&'a Readers>) -> Sealings<'a> {
         let turn = to.passphrase.as_ref().map(|_| Mutex::default());
-        Sealings { sealing: &to.sealing, format: self.format(), armor: self.armor, turn }
+        Sealings { sealing: &to.sealing, format: self.format(), armor: self.armor, turn, readers }
     }
 
     /// Returns the format that the user chose, or else the format that belongs to the extension of the output.
@@ -327,7 +333,7 @@ impl Seal {
         let how = |job: &Job| args.how(&to, job);
         let own = Identities::collect(&[], &home, passphrases)?;
         let readers = Readers::new(&to, own, &args.to.as_of_rewrap(to.default_key.as_deref()));
-        args.many.all(&args.output, umask(), route, &args.act(&to), Some(&how), Some(&readers))
+        args.many.all(&args.output, umask(), route, &args.act(&to, Some(&readers)), Some(&how), Some(&readers))
     }
 
     /// Shows what would go in, and writes nothing.
@@ -516,7 +522,7 @@ impl<'a> SealJob<'a> {
             Prepared::Divided(input, target, place) => {
                 let args = self.args;
                 let how = |job: &Job| args.how(&self.to, job);
-                let act = args.act(&self.to);
+                let act = args.act(&self.to, None);
                 let done = args.many.one(&input, &target, args.output.force, &act, Some(&how))?;
                 let Some(bytes) = done else {
                     say(&format!(

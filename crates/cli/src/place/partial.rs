@@ -75,6 +75,14 @@ impl Partial {
         self.draft.land(attributes, Landing { replace, sync }).map_err(|error| failure(&self.target, error))
     }
 
+    /// Gives the file its name. Returns false if another file has the name.
+    pub fn land_if_free(self, attributes: Attributes, sync: bool) -> Result<bool, Failure> {
+        match self.draft.land(attributes, Landing { replace: Replace::Nothing, sync }) {
+            Err(Error::Exists) => Ok(false),
+            landed => landed.map(|()| true).map_err(|error| failure(&self.target, error)),
+        }
+    }
+
     /// Gives each file the name that its path ends with.
     pub fn land_dressed(self, replace: Replace, sync: bool) -> Result<(), Failure> {
         self.draft.land_dressed(Landing { replace, sync }).map_err(|error| failure(&self.target, error))

@@ -89,6 +89,11 @@ pub fn looks_sealed(file: &File) -> io::Result<bool> {
     let length = file.metadata()?.len().min(armor::BEGINNING as u64);
     let mut start = vec![0; length as usize];
     file.read_exact_at(&mut start, 0)?;
+    Ok(begins_sealed(&start))
+}
+
+/// Whether the first 4096 bytes of a file are those of a sealed file.
+pub fn begins_sealed(start: &[u8]) -> bool {
     let is_age_armor = || start.trim_ascii_start().starts_with(age::armor::BEGIN.as_bytes());
-    Ok(start.starts_with(DEADPAN) || start.starts_with(AGE) || armor::find(&start).is_some() || is_age_armor())
+    start.starts_with(DEADPAN) || start.starts_with(AGE) || armor::find(start).is_some() || is_age_armor()
 }

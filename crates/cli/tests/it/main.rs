@@ -36,3 +36,4 @@ mod store;
 mod system;
 mod terminal;
 mod threads;
+mod trees;

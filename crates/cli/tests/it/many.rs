@@ -557,7 +557,8 @@ fn what_is_no_file_is_told() {
     let sandbox = Sandbox::with_key("ecc");
     sandbox.shell("mkdir tree; echo x > tree/x; ln -s x tree/link; mkfifo tree/pipe").expect(0, "");
     let seal = ["seal", "--each", "tree", "--to", "out"];
-    sandbox.run(&seal).expect(0, "2 links and special files are left out");
+    let run = sandbox.run(&seal).expect(0, "note: 1 link and 1 special file are left out: ");
+    assert!(run.stderr().contains("/tree/link, ") && run.stderr().contains("/tree/pipe\n"), "{}", run.stderr());
     sandbox
         .run(&["seal", "--each", "/proc/sys/vm", "--to", "proc", "--include", "swappiness"])
         .expect(4, "its length is not known before it is read");
@@ -658,11 +659,16 @@ fn results_that_are_there_for_others_are_told() {
     }
     let refused = "is there already, and sealed for other recipients";
     for other in ["", "-r alice", "-r bob -r hybrid", "-r alice -r bob -r hybrid", "-p --passphrase-file alice.pub"] {
-        for force in ["", "--force", "--dry-run"] {
-            let run = seal(&format!("{other} {force}")).expect(2, refused);
-            assert!(run.stderr().contains("2 failed"), "{}", run.stderr());
+        for rehearsal in ["", "--dry-run"] {
+            let run = seal(&format!("{other} {rehearsal}")).expect(2, refused);
+            assert!(run.stderr().contains("2 sealed for other recipients"), "{}", run.stderr());
+            assert!(!run.stderr().contains("failed"), "{}", run.stderr());
         }
     }
+    let run = seal("-r bob -r hybrid --json");
+    let summary = run.stdout().split(|byte| *byte == b'\n').find(|line| line.windows(9).any(|it| it == b"\"summary\""));
+    let summary: serde_json::Value = serde_json::from_slice(summary.unwrap_or_default()).unwrap();
+    assert_eq!((&summary["for_others"], &summary["failed"], &summary["exit"]), (&2.into(), &2.into(), &2.into()));
     // The hint is a command that repairs the results. The test runs this command.
     let run = seal("-r bob -r hybrid");
     let hint = "deadpan rewrap --recursive --to bob --to hybrid out";
@@ -670,6 +676,23 @@ fn results_that_are_there_for_others_are_told() {
     sandbox.shell(hint).expect(0, "2 changed");
     seal("-r bob -r hybrid").expect(0, "2 there already");
     sandbox.run(&["open", "-i", "bob.key", "-o", "-", "out/a/one.dpn"]).expect(0, "");
+    // `rewrap -p` would keep the old recipients, so it is not the advice.
+    let run = seal("-p --passphrase-file alice.pub");
+    assert!(run.stderr().contains("again with --force") && !run.stderr().contains("rewrap"), "{}", run.stderr());
+    // With --force, the results are made again from their sources, and only those.
+    let again = "note: 2 results were sealed for other recipients, and are made again";
+    seal("-r alice -r hybrid --force --dry-run").expect(0, "2 results were sealed for other recipients, and would be");
+    sandbox.run(&["open", "-i", "bob.key", "-o", "-", "out/two.dpn"]).expect(0, "");
+    sandbox.shell("cp out/two.dpn out/three.dpn").expect(0, "");
+    seal("-r alice -r hybrid --force").expect(0, again);
+    sandbox.run(&["open", "-i", "bob.key", "-o", "-", "out/two.dpn"]).expect(3, "");
+    sandbox.run(&["open", "-i", "alice.key", "-o", "-", "out/two.dpn"]).expect(0, "");
+    sandbox.run(&["open", "-i", "bob.key", "-o", "-", "out/three.dpn"]).expect(0, "");
+    // The command in the hint is one for a shell.
+    sandbox.shell("mv out 'out side'").expect(0, "");
+    let run = sandbox.shell("deadpan seal --each -r bob -r hybrid tree --to 'out side'").expect(2, refused);
+    assert!(run.stderr().contains("--to hybrid 'out side'; or seal"), "{}", run.stderr());
+    sandbox.shell("mv 'out side' out").expect(0, "");
     // If none of the recipients is the user's own key, the program can see only the number and the kinds of recipients.
     sandbox.shell("rm -r out").expect(0, "");
     seal("-r alice").expect(0, "2 objects");

@@ -13,6 +13,7 @@ use crate::clock::wait_for_second;
 use crate::long::{BeginResult, Long};
 use crate::maker::PARTS;
 use crate::page::Page;
+use crate::place::Known;
 use crate::source::Source;
 use crate::{Error, Foreign, Spot};
 use deadpan_remote::{Address, Object, Problem, Store, Upload};
@@ -20,6 +21,15 @@ use deadpan_seal::Error as SealError;
 
 /// The number of tries to make a result whose source changes in the meantime.
 const TRIES: usize = 3;
+
+/// What came of making a result.
+enum Making {
+    Made,
+    /// The result is too long to be made in memory.
+    TooLong,
+    /// Another program has made a file with the name of the result.
+    There,
+}
 
 enum Attempt {
     /// The outcome for the observer, or `None` if another attempt or another share reports the outcome.
@@ -44,6 +54,9 @@ impl Pool<'_> {
 
     fn attempt(&self, pair: &Pair, page: Option<&Page>) -> Result<Attempt, Error> {
         let run = self.run;
+        if let Some(outcome) = self.settled(pair) {
+            return Ok(Attempt::Done(Some(outcome)));
+        }
         // The first request returns the whole of a short object, or the beginning of a long object.
         let expected = if pair.length < run.long { pair.length } else { 0 };
         let mut share = self.budget.take(3 * expected + (1 << 19));
@@ -62,6 +75,7 @@ impl Pool<'_> {
             return Ok(Attempt::Done(None));
         }
         let length = source.length();
+        let mut making = Making::TooLong;
         if length < run.long {
             if length > expected {
                 // The source has grown since it was listed, and needs more memory. The thread gives its memory back
@@ -69,16 +83,22 @@ impl Pool<'_> {
                 drop(share);
                 share = self.budget.take(2 * length + (1 << 19));
             }
-            let is_made = self.make_whole(pair, &mut source)?;
-            drop(share);
-            if is_made {
+            making = self.make_whole(pair, &mut source)?;
+            if matches!(making, Making::Made) {
                 run.observer.progressed(length);
-            } else {
-                self.make_streamed(pair, &source)?;
             }
-        } else {
-            drop(share);
-            self.make_streamed(pair, &source)?;
+        }
+        drop(share);
+        if matches!(making, Making::TooLong) {
+            making = self.make_streamed(pair, &source)?;
+        }
+        if matches!(making, Making::There) {
+            return match self.settled(pair) {
+                Some(outcome) => Ok(Attempt::Done(Some(outcome))),
+                // The next attempt replaces the file.
+                None if run.replace => Ok(Attempt::Stale),
+                None => Err(Error::Changed),
+            };
         }
         Ok(match (&source, page) {
             (Source::Object(object), Some(page)) if length < run.long => {
@@ -90,8 +110,19 @@ impl Pool<'_> {
         })
     }
 
-    /// Makes a short result in memory. Returns false if the result is too long for that.
-    fn make_whole(&self, pair: &Pair, source: &mut Source) -> Result<bool, Error> {
+    /// If another program has made the result as a file since the run was planned, returns the outcome of the pair.
+    fn settled(&self, pair: &Pair) -> Option<Outcome> {
+        let Spot::File(place) = &pair.target else { return None };
+        if pair.replace || self.run.replace {
+            return None;
+        }
+        let about = place.look().ok().flatten().filter(|about| about.is_file())?;
+        let source = Source::open(&pair.source, 0).ok()?;
+        self.run.verdict(pair, source.changed(), Some(&Known::of_file(&about, !self.run.is_opening())))
+    }
+
+    /// Makes a short result in memory.
+    fn make_whole(&self, pair: &Pair, source: &mut Source) -> Result<Making, Error> {
         let mut read = None;
         let data = match source.whole() {
             Some(whole) => whole,
@@ -101,7 +132,9 @@ impl Pool<'_> {
                 &*read
             }
         };
-        let Some((made, metadata)) = self.run.act.whole(&source.about(pair), data)? else { return Ok(false) };
+        let Some((made, metadata)) = self.run.act.whole(&source.about(pair), data)? else {
+            return Ok(Making::TooLong);
+        };
         wait_for_second(source, &pair.target);
         drop(read);
         source.give_back();
@@ -110,14 +143,16 @@ impl Pool<'_> {
             Spot::File(place) => {
                 let mut file = self.run.results.create(place, pair.replace)?;
                 file.write_all(&made).map_err(|error| Error::Write(place.path(), error))?;
-                file.land(&metadata)?;
+                if !file.land(&metadata)? {
+                    return Ok(Making::There);
+                }
             }
         }
-        Ok(true)
+        Ok(Making::Made)
     }
 
     /// Makes a long result in one stream.
-    fn make_streamed(&self, pair: &Pair, source: &Source) -> Result<(), Error> {
+    fn make_streamed(&self, pair: &Pair, source: &Source) -> Result<Making, Error> {
         let (run, about, length) = (self.run, source.about(pair), source.length());
         // Six pieces of the source are read ahead of sealing or opening, and six parts of the result are sent at the
         // same time.
@@ -138,10 +173,12 @@ impl Pool<'_> {
                 let mut file = run.results.create(place, pair.replace)?;
                 let written = run.act.stream(&about, &mut reader, &mut file);
                 let metadata = written.map_err(|error| of_file(&place.path(), error))?;
-                file.land(&metadata)?;
+                if !file.land(&metadata)? {
+                    return Ok(Making::There);
+                }
             }
         }
-        Ok(())
+        Ok(Making::Made)
     }
 }
 

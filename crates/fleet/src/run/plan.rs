@@ -45,14 +45,14 @@ impl Run<'_> {
                 self.observer.ended(&pair, Outcome::Failed(Error::Twice));
                 continue;
             }
+            // The parts of a long result are distributed over all shares of the job.
+            if !(is_mine || found.length >= self.long && self.has_part(&pair, found.length)) {
+                continue;
+            }
             match self.verdict(&pair, found.modified, known) {
                 Some(outcome) if is_mine => self.observer.ended(&pair, outcome),
                 Some(_) => {}
-                // The parts of a long result are distributed over all shares of the job.
-                None if is_mine || found.length >= self.long && self.has_part(&pair, found.length) => {
-                    planned.push(pair);
-                }
-                None => {}
+                None => planned.push(pair),
             }
         }
         let items = planned.len();
@@ -69,17 +69,21 @@ impl Run<'_> {
 
     /// If the existing target shows that a result is not needed or not possible, returns the outcome of the pair.
     /// Returns `None` if the result has to be made.
-    fn verdict(&self, pair: &Pair, modified: SystemTime, known: Option<&Known>) -> Option<Outcome> {
+    pub(super) fn verdict(&self, pair: &Pair, modified: SystemTime, known: Option<&Known>) -> Option<Outcome> {
         let Some(known) = known else { return self.rehearse.then_some(Outcome::Would(pair.length)) };
         // A sealed object is longer than its source.
         let is_short = !self.is_opening() && known.length <= pair.length;
         let is_old = known.written.map_or(self.replace, |written| is_older(written, modified, pair));
-        if !is_old && !is_short {
-            Some(Outcome::There)
-        } else if !self.replace {
-            Some(Outcome::Failed(if is_old { Error::Outdated } else { Error::Short }))
-        } else {
-            self.rehearse.then_some(Outcome::Would(pair.length))
+        let why = match &pair.target {
+            _ if is_old => Some(Error::Outdated),
+            _ if is_short => Some(Error::Short),
+            Spot::File(file) => self.act.check(file).err().map(Error::Foreign),
+            Spot::Object(..) => None,
+        };
+        match why {
+            None => Some(Outcome::There),
+            Some(why) if !self.replace => Some(Outcome::Failed(why)),
+            Some(_) => self.rehearse.then_some(Outcome::Would(pair.length)),
         }
     }
 

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use deadpan_fleet::{
-    About, Act, Cleaned, Divided, Error, Foreign, Job, JobKey, Landing, Observer, Outcome, Pair, Place, Results, Run,
-    Spot, Tree, TreeFile,
+    About, Act, Cleaned, Divided, Error, Foreign, Gone, Job, JobKey, Landing, Observer, Outcome, Pair, Place, Results,
+    Run, Spot, Tree, TreeFile,
 };
 use deadpan_remote::{Address, Canceller, Object, Store};
 use deadpan_seal::{Header, Identity, Kem, Metadata, PrivateKey, Recipient, Sealing, Work};
@@ -44,8 +44,9 @@ impl Write for Draft {
 }
 
 impl Landing for Draft {
-    fn land(self: Box<Self>, _metadata: &Metadata) -> Result<(), Foreign> {
-        Ok(fs::write(self.0, self.1)?)
+    fn land(self: Box<Self>, _metadata: &Metadata) -> Result<bool, Foreign> {
+        fs::write(self.0, self.1)?;
+        Ok(true)
     }
 }
 
@@ -55,6 +56,10 @@ impl Results for Files {
     fn create(&self, place: &TreeFile, _replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
         place.spot_to_make()?;
         Ok(Box::new(Draft(place.path(), Vec::new())))
+    }
+
+    fn create_folder(&self, place: &TreeFile, mode: u32) -> Result<bool, Foreign> {
+        Ok(place.make_folder(mode)?)
     }
 
     fn watch(&self, _canceller: Canceller, _target: &Address) -> Box<dyn Any> {
@@ -69,6 +74,10 @@ impl Act for Seal {
 
     fn target(&self, name: &str) -> Option<String> {
         Some(format!("{name}.dpn"))
+    }
+
+    fn source(&self, result: &str) -> Option<String> {
+        result.strip_suffix(".dpn").map(str::to_owned)
     }
 
     fn whole(&self, _about: &About, data: &[u8]) -> Result<Option<(Vec<u8>, Metadata)>, Foreign> {
@@ -354,4 +363,93 @@ fn names_that_leave_the_folder_are_refused() {
     let log = Log::default();
     Run::new(&open, &Files, &log).memory(1).long(1).one(one).unwrap();
     assert_eq!(names(&log.0.into_inner().unwrap()), [("x", "failed: s3://b/none: there is no such object")]);
+}
+
+/// Another program exchanges a folder of results for a link while the user is asked whether to remove results.
+#[test]
+fn results_are_not_removed_through_a_link_or_after_a_change() {
+    let bench = Bench::new();
+    let path = |name: &str| bench.folder.path().join(name);
+    for name in ["from", "to/sub/deep", "to/empty", "outside/deep", "to/back"] {
+        fs::create_dir_all(path(name)).unwrap();
+    }
+    for name in ["to/a", "to/b", "to/c", "to/sub/d", "to/sub/deep/e", "outside/d", "outside/deep/e", "to/back/f"] {
+        fs::write(path(&format!("{name}.dpn")), name).unwrap();
+    }
+    fs::write(path("from/c"), "there").unwrap();
+    let (from, to, act) = (Tree::new(path("from")), Tree::new(path("to")), Seal(bench.key.clone()));
+    let to = Place::Folder(to);
+    let find = || Gone::find(&from, &to, &act, |_| true).unwrap();
+    let gone = find();
+    let below = |path: PathBuf| path.strip_prefix(bench.folder.path()).unwrap().to_str().unwrap().to_owned();
+    let results: Vec<_> = gone.results().map(below).collect();
+    assert_eq!(results, ["to/a.dpn", "to/b.dpn", "to/back/f.dpn", "to/sub/d.dpn", "to/sub/deep/e.dpn"]);
+    let folders: Vec<_> = gone.folders().map(below).collect();
+    assert_eq!(folders, ["to/sub/deep", "to/sub", "to/empty", "to/back"]);
+    fs::rename(path("to/sub"), path("moved")).unwrap();
+    std::os::unix::fs::symlink("../outside", path("to/sub")).unwrap();
+    // Another file has the name of a result, something has come into a folder, and a source is there again.
+    fs::write(path("new"), "other").unwrap();
+    fs::rename(path("new"), path("to/a.dpn")).unwrap();
+    fs::write(path("to/empty/new"), "new").unwrap();
+    fs::create_dir(path("from/back")).unwrap();
+    fs::write(path("from/back/f"), "again").unwrap();
+    let mut told = Vec::new();
+    gone.remove(|removal| told.push((below(removal.path), removal.result.is_ok())));
+    let expected = [
+        ("to/a.dpn", false),
+        ("to/b.dpn", true),
+        ("to/sub/d.dpn", false),
+        ("to/sub/deep/e.dpn", false),
+        ("to/sub/deep", false),
+        ("to/sub", false),
+    ];
+    assert_eq!(told, expected.map(|(path, is_removed)| (path.to_owned(), is_removed)));
+    for name in ["to/a.dpn", "to/c.dpn", "to/back/f.dpn", "outside/d.dpn", "outside/deep/e.dpn", "moved/d.dpn"] {
+        assert!(path(name).exists(), "{name}");
+    }
+    assert!(!path("to/b.dpn").exists() && path("to/empty/new").exists());
+    // A source whose folder has become a link may be there.
+    std::os::unix::fs::symlink("../outside", path("from/sub")).unwrap();
+    fs::remove_file(path("to/sub")).unwrap();
+    fs::rename(path("moved"), path("to/sub")).unwrap();
+    assert_eq!(find().results().map(below).collect::<Vec<_>>(), ["to/a.dpn"]);
+    // A folder that has become a file has no sources any more.
+    fs::remove_file(path("from/sub")).unwrap();
+    fs::write(path("from/sub"), "a file").unwrap();
+    assert_eq!(find().results().len(), 3);
+}
+
+/// Another program replaces an object while the user is asked whether to remove objects.
+#[test]
+fn objects_without_a_source_are_removed_unless_they_were_replaced() {
+    let bench = Bench::new();
+    let (from, to) = (bench.folder.path().join("from"), bench.prefix("s3://b/to/"));
+    fs::create_dir_all(from.join("sub")).unwrap();
+    fs::write(from.join("sub/kept"), "there").unwrap();
+    let put = |name: &str, text: &str| {
+        bench.store.put(&address(&format!("s3://b/{name}")), text.as_bytes().to_vec().into(), true).unwrap();
+    };
+    for name in ["to/a.dpn", "to/b.dpn", "to/c.dpn", "to/sub/kept.dpn", "to/sub.dpn", "to/plain", "beside/a.dpn"] {
+        put(name, "sealed");
+    }
+    put("to/foreign.dpn", "foreign");
+    let act = Seal(bench.key.clone());
+    let is_result = |start: &[u8]| start == b"sealed" || start == b"again!";
+    let gone = Gone::find(&Tree::new(from.clone()), &to, &act, is_result).unwrap();
+    let results: Vec<_> = gone.results().map(|path| path.to_str().unwrap().to_owned()).collect();
+    // A folder has the name of the source of `sub.dpn`.
+    assert_eq!(results, ["a", "b", "c", "sub"].map(|name| format!("s3://b/to/{name}.dpn")));
+    assert_eq!(gone.folders().len(), 0);
+    put("to/b.dpn", "again!");
+    fs::write(from.join("c"), "there again").unwrap();
+    let mut told = Vec::new();
+    gone.remove(|removal| told.push((removal.path.to_str().unwrap().to_owned(), removal.result.is_ok())));
+    let expected = [("a", true), ("b", false), ("sub", true)];
+    assert_eq!(told, expected.map(|(name, is_removed)| (format!("s3://b/to/{name}.dpn"), is_removed)));
+    let left = bench.store.list(&address("s3://b/"), None).unwrap().map(|entry| entry.unwrap().name);
+    let mut left: Vec<_> = left.collect();
+    left.sort();
+    let expected = ["beside/a.dpn", "to/b.dpn", "to/c.dpn", "to/foreign.dpn", "to/plain", "to/sub/kept.dpn"];
+    assert_eq!(left, expected);
 }

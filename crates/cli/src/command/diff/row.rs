@@ -12,7 +12,8 @@ use deadpan_pack::{Differs, Entry, Kind, Time};
 /// One of the two things that are compared.
 pub struct Side {
     kind: &'static str,
-    size: u64,
+    /// The number of bytes, if it is known.
+    size: Option<u64>,
     mode: Option<u32>,
     pub modified: Option<Time>,
 }
@@ -24,7 +25,7 @@ impl Side {
             Kind::SymbolicLink => "symlink",
             _ => "file",
         };
-        Self { kind, size: entry.size, mode: Some(entry.mode), modified: Some(entry.modified) }
+        Self { kind, size: Some(entry.size), mode: Some(entry.mode), modified: Some(entry.modified) }
     }
 
     pub fn of_about(about: &About) -> Self {
@@ -34,12 +35,16 @@ impl Side {
             _ => "file",
         };
         let (seconds, nanoseconds) = about.modified;
-        let size = if about.is_file() { about.length } else { 0 };
+        let size = Some(if about.is_file() { about.length } else { 0 });
         Self { kind, size, mode: Some(about.mode), modified: Some(Time { seconds, nanoseconds }) }
     }
 
-    pub fn of_file(size: u64, mode: Option<u32>, modified: Option<Time>) -> Self {
+    pub fn of_file(size: Option<u64>, mode: Option<u32>, modified: Option<Time>) -> Self {
         Self { kind: "file", size, mode, modified }
+    }
+
+    pub fn of_folder() -> Self {
+        Self { kind: "folder", size: Some(0), mode: None, modified: None }
     }
 
     fn json(&self) -> Value {
@@ -56,7 +61,8 @@ impl Side {
 pub struct DiffRow<'a> {
     /// The path below the root; empty for the root itself, and `None` for a single file.
     pub path: Option<&'a [u8]>,
-    pub differs: Differs,
+    /// What differs; `None` if only the sealed file is older than the last change of the file.
+    pub differs: Option<Differs>,
     pub packed: Option<Side>,
     pub found: Option<Side>,
 }
@@ -71,8 +77,8 @@ impl DiffRow<'_> {
         };
         let is_folder = |side: &Option<Side>| side.as_ref().is_some_and(|side| side.kind == "folder");
         let slash = match self.differs {
-            Differs::Added if is_folder(&self.found) => "/",
-            Differs::Removed if is_folder(&self.packed) => "/",
+            Some(Differs::Added) if is_folder(&self.found) => "/",
+            Some(Differs::Removed) if is_folder(&self.packed) => "/",
             _ => "",
         };
         let how = match (&self.packed, &self.found) {
@@ -85,25 +91,28 @@ impl DiffRow<'_> {
     fn word(&self) -> &'static str {
         let mode = |side: &Option<Side>| side.as_ref().map(|side| side.mode);
         match self.differs {
-            Differs::Added => "added",
-            Differs::Removed => "removed",
-            Differs::Kind | Differs::Contents => "changed",
-            Differs::Attributes if mode(&self.packed) == mode(&self.found) => "time",
-            Differs::Attributes => "mode",
+            None => "older",
+            Some(Differs::Added) => "added",
+            Some(Differs::Removed) => "removed",
+            Some(Differs::Kind | Differs::Contents) => "changed",
+            Some(Differs::Attributes) if mode(&self.packed) == mode(&self.found) => "time",
+            Some(Differs::Attributes) => "mode",
         }
     }
 
     fn how(&self, packed: &Side, found: &Side) -> String {
         let mode = |side: &Side| side.mode.map_or("none".into(), |mode| format!("{mode:03o}"));
-        match self.differs {
+        let Some(differs) = self.differs else { return "it was changed after it was sealed".into() };
+        match differs {
             Differs::Kind => format!("a {} became a {}", packed.kind, found.kind),
             Differs::Contents if packed.kind == "symlink" => "it has another target".into(),
             Differs::Contents if packed.size != found.size => {
-                let sizes = [packed, found].map(|side| amount(side.size));
-                if sizes[0] == sizes[1] {
-                    format!("{} -> {} bytes", packed.size, found.size)
+                let sizes = [packed, found].map(|side| side.size.unwrap_or_default());
+                let amounts = sizes.map(amount);
+                if amounts[0] == amounts[1] {
+                    format!("{} -> {} bytes", sizes[0], sizes[1])
                 } else {
-                    sizes.join(" -> ")
+                    amounts.join(" -> ")
                 }
             }
             Differs::Attributes if packed.mode != found.mode => format!("{} -> {}", mode(packed), mode(found)),
@@ -124,11 +133,12 @@ impl DiffRow<'_> {
 
     pub fn json(&self) -> Value {
         let differs = match self.differs {
-            Differs::Added => "added",
-            Differs::Removed => "removed",
-            Differs::Kind => "kind",
-            Differs::Contents => "contents",
-            Differs::Attributes => "attributes",
+            None => "older",
+            Some(Differs::Added) => "added",
+            Some(Differs::Removed) => "removed",
+            Some(Differs::Kind) => "kind",
+            Some(Differs::Contents) => "contents",
+            Some(Differs::Attributes) => "attributes",
         };
         json!({
             "schema": 1,

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
+use crate::command::many::readers::Readers;
 use crate::command::open::attributes;
 use crate::command::seal::{FormatArg, armored, portable};
 use crate::key::identity::Identities;
@@ -33,16 +34,14 @@ pub struct FolderResults {
 impl Results for FolderResults {
     fn create(&self, place: &TreeFile, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
         let path = place.path();
-        let spot = place.spot_to_make().map_err(|error| match error.kind() {
-            // Links are refused, because a link could lead to any folder.
-            io::ErrorKind::NotADirectory => {
-                let message =
-                    format!("a part of {} is a link or a file, and results go into real folders", shown(&path));
-                Failure::usage(message, "remove it, or choose another folder with --to")
-            }
-            _ => Failure::path("create", &path, &error),
-        })?;
-        Ok(Box::new(Draft { partial: Partial::create_at(&spot, &path)?, path, replace, files: self }))
+        let spot = place.spot_to_make().map_err(|error| uncreated(&path, &error))?;
+        Ok(Box::new(Draft { partial: Partial::create_at(&spot, &path)?, length: 0, path, replace, files: self }))
+    }
+
+    fn create_folder(&self, place: &TreeFile, mode: u32) -> Result<bool, Foreign> {
+        // A later run may put results into the folder.
+        let mode = mode & 0o777 & !self.mask | 0o700;
+        Ok(place.make_folder(mode).map_err(|error| uncreated(&place.path(), &error))?)
     }
 
     fn watch(&self, canceller: Canceller, target: &Address) -> Box<dyn Any> {
@@ -50,8 +49,26 @@ impl Results for FolderResults {
     }
 }
 
+/// Returns the failure for a folder that cannot be made, or cannot be entered.
+fn uncreated(path: &Path, error: &io::Error) -> Failure {
+    let hint = "remove it, or choose another folder with --to";
+    match error.kind() {
+        // Links are refused, because a link could lead to any folder.
+        io::ErrorKind::NotADirectory => {
+            let message = format!("a part of {} is a link or a file, and results go into real folders", shown(path));
+            Failure::usage(message, hint)
+        }
+        io::ErrorKind::AlreadyExists => {
+            Failure::usage(format!("{} is not a folder, and an empty folder goes there", shown(path)), hint)
+        }
+        _ => Failure::path("create", path, error),
+    }
+}
+
 struct Draft<'a> {
     partial: Partial,
+    /// The number of bytes so far. Zeros at the end are not written.
+    length: u64,
     path: PathBuf,
     replace: bool,
     files: &'a FolderResults,
@@ -59,7 +76,9 @@ struct Draft<'a> {
 
 impl Write for Draft<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.partial.file().write(bytes)
+        disk::write_sparse(self.partial.file(), self.length, bytes)?;
+        self.length += bytes.len() as u64;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -68,16 +87,21 @@ impl Write for Draft<'_> {
 }
 
 impl Landing for Draft<'_> {
-    fn land(self: Box<Self>, metadata: &Metadata) -> Result<(), Foreign> {
-        let Self { partial, path, replace, files } = *self;
-        let landed = partial.land(attributes(metadata, files.mask), Replace::any_if(replace), files.sync);
-        Ok(landed.map_err(|failure| match disk::About::of_name(&path) {
-            Ok(about) if !about.is_file() => {
+    fn land(self: Box<Self>, metadata: &Metadata) -> Result<bool, Foreign> {
+        let Self { partial, length, path, replace, files } = *self;
+        partial.file().set_len(length).map_err(|error| Failure::path("write", &path, &error))?;
+        let attributes = attributes(metadata, files.mask);
+        let landed = match replace {
+            true => partial.land(attributes, Replace::Any, files.sync).map(|()| true),
+            false => partial.land_if_free(attributes, files.sync),
+        };
+        match disk::About::of_name(&path) {
+            Ok(about) if !about.is_file() && !matches!(landed, Ok(true)) => {
                 let message = format!("{} is not a file, and results replace files only", shown(&path));
-                Failure::usage(message, "remove it, or choose another folder with --to")
+                Err(Failure::usage(message, "remove it, or choose another folder with --to").into())
             }
-            _ => failure,
-        })?)
+            _ => Ok(landed?),
+        }
     }
 }
 
@@ -89,6 +113,8 @@ pub struct Sealings<'a> {
     /// A lock for sealing with a passphrase. Hashing a passphrase takes 256 MiB of memory, so only one object at a time
     /// is sealed with a passphrase.
     pub turn: Option<Mutex<()>>,
+    /// If the results are files, the recipients that results must have if they exist before the command begins.
+    pub readers: Option<&'a Readers>,
 }
 
 impl Sealings<'_> {
@@ -115,6 +141,15 @@ impl Act for Sealings<'_> {
 
     fn target(&self, name: &str) -> Option<String> {
         Some(format!("{name}{}", self.format.ending()))
+    }
+
+    fn source(&self, result: &str) -> Option<String> {
+        let source = result.strip_suffix(self.format.ending())?;
+        (!source.is_empty() && !source.ends_with('/')).then(|| source.to_owned())
+    }
+
+    fn check(&self, result: &TreeFile) -> Result<(), Foreign> {
+        self.readers.map_or(Ok(()), |readers| Ok(readers.check(result)?))
     }
 
     fn whole(&self, about: &About, data: &[u8]) -> Result<Option<(Vec<u8>, Metadata)>, Foreign> {

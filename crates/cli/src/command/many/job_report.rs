@@ -2,29 +2,33 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::command::folder;
-use crate::command::many::readers::{Compared, Readers};
+use crate::command::many::left_out::{note, print_left_out};
+use crate::command::many::readers::Readers;
 use crate::place::input::Source;
-use crate::place::output::Place;
+use crate::place::output::{OutputArgs, Place};
 use crate::place::report::{Done, Report};
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
+use crate::tell::names::{joined, put_name};
 use crate::tell::progress::{Progress, amount};
-use crate::tell::shown::count;
+use crate::tell::shown::{count, shown};
 use crate::tell::streams::{print, print_json};
-use deadpan_fleet::{Error, Job, Observer, Outcome, Pair, Spot, TreeFile};
+use deadpan_fleet::{Error, Job, LeftOut, Observer, Outcome, Pair, Removal, Spot};
 use deadpan_remote::Problem;
 
 pub struct JobReport<'a> {
     command: &'static str,
     json: bool,
     rehearse: bool,
+    /// Whether existing results may be replaced.
+    replace: bool,
     start: Instant,
     progress: Progress,
     report: Mutex<Report>,
@@ -39,9 +43,11 @@ struct JobTally {
     would: u64,
     waiting: u64,
     failed: u64,
-    left_out: u64,
-    /// The number of results that existed before this run, and may be sealed for other recipients.
-    unknown: u64,
+    /// The number of empty folders that were made, or would be.
+    folders: u64,
+    left_out: LeftOut,
+    /// The number of results and folders that `--mirror` has removed, or would remove.
+    removed: u64,
     bytes: u64,
     /// Whether an object failed for a reason that may be gone when the user runs the command again.
     passing: bool,
@@ -49,12 +55,29 @@ struct JobTally {
     mute: Option<Exit>,
 }
 
+impl JobTally {
+    /// Reports the first line that could not be printed.
+    fn mute(&mut self, failure: &Failure) {
+        if self.mute.is_none() {
+            failure.end();
+            self.mute = Some(failure.exit);
+        }
+    }
+}
+
 impl<'a> JobReport<'a> {
-    pub fn new(command: &'static str, json: bool, rehearse: bool, name: &str, readers: Option<&'a Readers>) -> Self {
+    pub fn new(
+        command: &'static str,
+        output: &OutputArgs,
+        rehearse: bool,
+        name: &str,
+        readers: Option<&'a Readers>,
+    ) -> Self {
+        let (json, replace) = (output.json, output.force);
         let report = Report::new(command, json, 1).quiet().hinting_once();
         let progress = Progress::of_many(name).hidden_if(rehearse);
         let (report, tally) = (Mutex::new(report), Mutex::default());
-        Self { command, json, rehearse, start: Instant::now(), progress, report, tally, readers }
+        Self { command, json, rehearse, replace, start: Instant::now(), progress, report, tally, readers }
     }
 
     fn tell(&self, pair: &Pair, outcome: Outcome) {
@@ -69,17 +92,10 @@ impl<'a> JobReport<'a> {
                 (tally.made, tally.bytes) = (tally.made + 1, tally.bytes + bytes);
                 Ok(done("made", bytes))
             }
-            Outcome::There => match self.compare(pair) {
-                Some((readers, file, Compared::Others)) => {
-                    tally.failed += 1;
-                    Err(readers.refused(file))
-                }
-                compared => {
-                    tally.there += 1;
-                    tally.unknown += u64::from(compared.is_some_and(|(.., compared)| compared == Compared::Unknown));
-                    Ok(done("there", 0))
-                }
-            },
+            Outcome::There => {
+                tally.there += 1;
+                Ok(done("there", 0))
+            }
             Outcome::Would(bytes) => {
                 (tally.would, tally.bytes) = (tally.would + 1, tally.bytes + bytes);
                 Ok(done("would", bytes))
@@ -111,8 +127,7 @@ impl<'a> JobReport<'a> {
             if tally.mute.is_none()
                 && let Err(failure) = print(&line)
             {
-                failure.end();
-                tally.mute = Some(failure.exit);
+                tally.mute(&failure);
             }
             return;
         }
@@ -120,18 +135,63 @@ impl<'a> JobReport<'a> {
         self.report.lock().add(&source, self.start, &result);
     }
 
-    /// Compares the recipients of an existing result with the recipients that a new result would have.
-    fn compare<'p>(&self, pair: &'p Pair) -> Option<(&'a Readers, &'p TreeFile, Compared)> {
-        match (self.readers, &pair.target) {
-            (Some(readers), Spot::File(file)) => Some((readers, file, readers.compare(file))),
-            _ => None,
+    pub fn has_failed(&self) -> bool {
+        let tally = self.tally.lock();
+        tally.failed + tally.waiting > 0 || tally.mute.is_some()
+    }
+
+    /// Whether the run found an object that has a result, or would have one.
+    pub fn has_files(&self) -> bool {
+        let tally = self.tally.lock();
+        tally.made + tally.there + tally.would > 0
+    }
+
+    pub fn is_rehearsal(&self) -> bool {
+        self.rehearse
+    }
+
+    /// Shows a result or a folder that a command with `--mirror` would remove.
+    pub fn would_remove(&self, path: &Path) -> Result<(), Failure> {
+        self.tally.lock().removed += 1;
+        match self.json {
+            true => self.print_removal(path, "would_remove"),
+            false => print(&format!("{}: would remove {}\n", self.command, shown(path))),
         }
+    }
+
+    /// Counts and reports a result or a folder that was removed, or that could not be removed.
+    pub fn removed(&self, Removal { path, result }: Removal) {
+        let told = match result {
+            Ok(()) => {
+                self.tally.lock().removed += 1;
+                if self.json {
+                    self.print_removal(&path, "removed")
+                } else {
+                    say(&format!("{}: removed {}", self.command, shown(&path)));
+                    Ok(())
+                }
+            }
+            Err(Error::Write(path, error)) => Err(Failure::path("remove", &path, &error)),
+            Err(error) => Err(Failure::job(&shown(&path), error)),
+        };
+        if let Err(failure) = told {
+            self.tally.lock().failed += 1;
+            self.report.lock().add(&Source::File(path), self.start, &Err(failure));
+        }
+    }
+
+    fn print_removal(&self, path: &Path, state: &str) -> Result<(), Failure> {
+        let mut fields = serde_json::Map::new();
+        put_name(&mut fields, "output", Some(path.as_os_str().as_bytes()));
+        print_json(&joined(fields, json!({ "schema": 1, "command": self.command, "state": state })))
     }
 
     /// Whether the run found no object.
     pub fn is_empty(&self) -> bool {
         let tally = self.tally.lock();
-        [tally.made, tally.there, tally.would, tally.waiting, tally.failed].iter().all(|number| *number == 0)
+        [tally.made, tally.there, tally.would, tally.waiting, tally.failed, tally.folders]
+            .iter()
+            .all(|number| *number == 0)
     }
 
     /// Prints the summary of a run that ended with a failure. Without `--json`, prints no summary if no object was
@@ -156,11 +216,13 @@ impl<'a> JobReport<'a> {
     }
 
     fn finish(self, job: Option<&Job>, shares: u64, is_new: bool, idle: &[Vec<u8>], failure: Option<&Failure>) -> Exit {
-        let Self { command, json, rehearse, start, progress, report, tally, readers: _ } = self;
+        let Self { command, json, rehearse, replace, start, progress, report, tally, readers } = self;
         drop(progress);
         let report = report.into_inner();
-        let JobTally { made, there, unknown, would, waiting, failed, left_out, bytes: moved, passing, mute } =
+        let JobTally { made, there, would, waiting, failed, folders, left_out, removed, bytes: moved, passing, mute } =
             tally.into_inner();
+        let beside = left_out.links.len() + left_out.specials.len() + left_out.folders.len();
+        let (others, unknown) = readers.map_or((0, 0), |readers| (readers.others(), readers.unknown()));
         let seconds = start.elapsed().as_secs_f64();
         if json {
             let exit = failure.map_or(report.worst(), |failure| failure.exit);
@@ -173,7 +235,10 @@ impl<'a> JobReport<'a> {
                 "would": would,
                 "waiting": waiting,
                 "failed": failed,
-                "left_out": left_out,
+                "for_others": others,
+                "removed": removed,
+                "folders": folders,
+                "left_out": beside,
                 "idle_patterns": idle.iter().map(|pattern| String::from_utf8_lossy(pattern)).collect::<Vec<_>>(),
                 "bytes": moved,
                 "seconds": seconds,
@@ -196,21 +261,34 @@ impl<'a> JobReport<'a> {
         } else {
             parts.push(format!("{} ({amount}) in {seconds:.1} s", count(made, "object", "objects")));
         }
-        let others = [(there, "there already"), (waiting, "with parts that others have to make"), (failed, "failed")];
-        parts.extend(others.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")));
+        // With `--force`, these results are made again.
+        let refused = if replace { 0 } else { others };
+        let rest = [
+            (there, "there already"),
+            (waiting, "with parts that others have to make"),
+            (refused, "sealed for other recipients"),
+            (folders, if folders == 1 { "empty folder" } else { "empty folders" }),
+            (removed, if rehearse { "to remove" } else { "removed" }),
+            (failed.saturating_sub(refused), "failed"),
+        ];
+        parts.extend(rest.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")));
         say(&format!("{command}: {}", parts.join(", ")));
         if is_new && there > 0 {
             say("note: this job has not made the results that were there already, and they may be sealed for others: \
                  deadpan inspect shows the recipients, and deadpan rewrap --recursive changes them");
+        }
+        if others > refused {
+            let results = count(others, "result was", "results were");
+            let again = if rehearse { "would be" } else { "are" };
+            say(&format!("note: {results} sealed for other recipients, and {again} made again"));
         }
         if unknown > 0 {
             let results = count(unknown, "result was there already, and may", "results were there already, and may");
             say(&format!("note: {results} be sealed for others: deadpan inspect --keys shows for whom"));
         }
         folder::idle(idle.iter().map(Vec::as_slice)).for_each(|note| say(&format!("note: {note}")));
-        if left_out > 0 {
-            let others = count(left_out, "link or special file is", "links and special files are");
-            say(&format!("note: {others} left out: only files become objects"));
+        if let Some(text) = note(&left_out) {
+            say(&format!("note: {text}"));
         }
         if let Some(job) = job.filter(|_| waiting > 0 || passing) {
             let next =
@@ -241,8 +319,38 @@ impl Observer for JobReport<'_> {
         self.progress.plan(bytes);
     }
 
-    fn left_out(&self, others: u64) {
-        self.tally.lock().left_out += others;
+    fn folder_ended(&self, pair: &Pair, outcome: Outcome) {
+        let (source, target) = (Source::File(path_of(&pair.source)), Place::Given(path_of(&pair.target)));
+        let told = match outcome {
+            Outcome::Failed(error) => {
+                let failure = Failure::job(&source.shown(), error);
+                self.tally.lock().failed += 1;
+                return self.report.lock().add(&source, self.start, &Err(failure));
+            }
+            Outcome::Would(_) if !self.json => {
+                print(&format!("{}: {}/ -> {}/\n", self.command, source.shown(), target.shown()))
+            }
+            Outcome::Made(_) | Outcome::Would(_) if self.json => {
+                let fields = json!({ "schema": 1, "command": self.command, "state": "folder" });
+                print_json(&joined(source.fields(), fields))
+            }
+            Outcome::Made(_) => Ok(()),
+            _ => return,
+        };
+        let mut tally = self.tally.lock();
+        tally.folders += 1;
+        if let Err(failure) = told {
+            tally.mute(&failure);
+        }
+    }
+
+    fn left_out(&self, left_out: &LeftOut) {
+        if self.json
+            && let Err(failure) = print_left_out(self.command, left_out)
+        {
+            self.tally.lock().mute(&failure);
+        }
+        self.tally.lock().left_out = left_out.clone();
     }
 }
 

@@ -1,5 +1,8 @@
 //! Checks whether an existing result is sealed for the same recipients as a new result of this command.
 
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use parking_lot::Mutex;
 
 use crate::key::identity::Identities;
@@ -8,7 +11,7 @@ use crate::place::sealed::Sealed;
 use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
 use deadpan_fleet::TreeFile;
-use deadpan_seal::{Format, Opened, PublicKey, Stanza};
+use deadpan_seal::{Error, Format, Opened, PublicKey, Stanza};
 
 /// The recipients for whom results are sealed.
 pub struct Readers {
@@ -21,13 +24,18 @@ pub struct Readers {
     own: Mutex<Identities>,
     /// The `rewrap` command with which existing results get the recipients of this command.
     command: Option<String>,
+    /// The number of existing results that are sealed for other recipients, or may be.
+    others: AtomicU64,
+    unknown: AtomicU64,
 }
 
 /// The outcome of comparing the recipients of an existing result with the recipients that a new result would have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compared {
+#[derive(Debug)]
+enum Compared {
     Same,
     Others,
+    /// The file is not a sealed file, or its header is damaged.
+    Unsealed(Error),
     /// The recipients cannot be compared: none of the user's keys opens the result without a passphrase, or the result
     /// does not show the owners of its recipients.
     Unknown,
@@ -47,19 +55,58 @@ impl Readers {
         let kinds = kinds.chain(to.passphrase.iter().map(|_| "passphrase".to_owned()));
         let mut kinds: Vec<_> = kinds.chain(to.others.iter().map(|_| "other".to_owned())).collect();
         kinds.sort();
-        let command = (to.needed == 1).then(|| format!("deadpan rewrap --recursive{options}"));
-        Self { keys, kinds, needed: to.needed, own: Mutex::new(own), command }
+        // `rewrap` replaces recipients only by keys, and otherwise adds the passphrase to the old recipients.
+        let is_fit = to.needed == 1 && !(keys.is_empty() && to.others.is_empty());
+        let command = is_fit.then(|| format!("deadpan rewrap --recursive{options}"));
+        let (others, unknown) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { keys, kinds, needed: to.needed, own: Mutex::new(own), command, others, unknown }
+    }
+
+    /// Checks that an existing result is sealed for the recipients of this command, as far as the user's keys show
+    /// this. Counts the other results.
+    pub fn check(&self, result: &TreeFile) -> Result<(), Failure> {
+        match self.compare(result) {
+            Compared::Same => Ok(()),
+            Compared::Unknown => {
+                self.unknown.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            }
+            Compared::Unsealed(error) => {
+                let failure = Failure::seal(&shown(result.path()), error);
+                let hint = "look at it, and seal its source again with --force".into();
+                let message = format!("{}; it is in the place of a result, and is not replaced", failure.message);
+                Err(Failure { message, hint: Some(hint), ..failure })
+            }
+            Compared::Others => {
+                self.others.fetch_add(1, Ordering::Relaxed);
+                Err(self.refused(result))
+            }
+        }
+    }
+
+    /// Returns the number of existing results that are sealed for other recipients.
+    pub fn others(&self) -> u64 {
+        self.others.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of existing results that may be sealed for other recipients.
+    pub fn unknown(&self) -> u64 {
+        self.unknown.load(Ordering::Relaxed)
     }
 
     /// Compares the recipients of a result with the recipients of this command. Returns `Unknown` if the result cannot
     /// be read.
-    pub fn compare(&self, result: &TreeFile) -> Compared {
+    fn compare(&self, result: &TreeFile) -> Compared {
         let opened = result.spot().and_then(|spot| spot.folder.file(&spot.name));
         let Ok((file, about)) = opened else { return Compared::Unknown };
         if !about.is_file() {
             return Compared::Unknown;
         }
-        let Ok(sealed) = Sealed::begun(Vec::new(), &file) else { return Compared::Unknown };
+        let sealed = match Sealed::begun(Vec::new(), &file) {
+            Ok(sealed) => sealed,
+            Err(Error::Read(_)) => return Compared::Unknown,
+            Err(error) => return Compared::Unsealed(error),
+        };
         let mut kinds: Vec<_> = sealed.stanzas.iter().map(kind).collect();
         kinds.sort();
         if kinds != self.kinds {
@@ -91,13 +138,23 @@ impl Readers {
         }
     }
 
-    pub fn refused(&self, result: &TreeFile) -> Failure {
+    fn refused(&self, result: &TreeFile) -> Failure {
+        let again = "seal such results again with --force";
         let hint = match &self.command {
-            Some(command) => format!("give all results these recipients: {command} {}", shown(result.tree.path())),
-            None => "choose another place with --to, or remove what is there".to_owned(),
+            Some(command) => {
+                format!("give all results these recipients: {command} {}; or {again}", quoted(result.tree.path()))
+            }
+            None => format!("{again}, or choose another place with --to"),
         };
         Failure::usage(format!("{} is there already, and sealed for other recipients", shown(result.path())), hint)
     }
+}
+
+/// Returns a path as a word for a shell.
+fn quoted(path: &Path) -> String {
+    let text = shown(path);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+,:@%".contains(&byte) || !byte.is_ascii();
+    if text.bytes().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// Describes the kind of a result's recipient, in the same words as [`Readers::new`] uses for the recipients of new
