@@ -81,6 +81,7 @@ const EVERYDAY: &[(&[&str], &[&str])] = &[
             "size",
             "cover",
             "spare",
+            "exclude",
             "quiet",
         ],
     ),
