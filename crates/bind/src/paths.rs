@@ -55,8 +55,8 @@ pub fn pattern(text: &[u8]) -> Result<Pattern, Fault> {
     Err(Fault::argument(format!("the pattern \"{}\" matches nothing: {why}", shown(text))))
 }
 
-/// Seals a folder without what the patterns exclude and, with `git`, without what git would ignore. Returns a summary of
-/// the work, with notes about the entries that were not sealed.
+/// Seals a folder without what the patterns exclude and, with `git`, without what git would ignore. Returns a summary
+/// of the work, with notes about the entries that were not sealed.
 ///
 /// # Errors
 /// The errors of [`deadpan_files::seal_folder_part`].

@@ -78,8 +78,8 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether the pattern is a valid one. An invalid pattern matches nothing, as in git: it is empty, a set in it lacks
-    /// its `]` or names an unknown class, or a backslash is its last byte.
+    /// Whether the pattern is a valid one. An invalid pattern matches nothing, as in git: it is empty, a set in it
+    /// lacks its `]` or names an unknown class, or a backslash is its last byte.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         match self.rest {
