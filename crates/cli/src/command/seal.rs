@@ -152,14 +152,8 @@ impl SealArgs {
             return Err(Failure::usage("--files-from needs a name for the sealed file", "name it with -o OUT"));
         }
         let is_one = !is_many && is_one_pack(&self.files, &self.files_from, &self.output);
-        let is_folder = |source: &Source| source.path().is_some_and(Path::is_dir);
-        if let Some(option) = self.exclude.given()
-            && !is_one
-            && !is_many
-            && !sources.iter().any(is_folder)
-        {
-            let message = format!("{option} leaves out a part of a folder, and there is no folder");
-            return Err(Failure::usage(message, "name a folder, or leave out the option"));
+        if !is_one && !is_many {
+            self.exclude.check(&sources)?;
         }
         let rules = self.exclude.rules()?;
         let route = self.many.route(&self.files, &self.output, rules.clone())?;

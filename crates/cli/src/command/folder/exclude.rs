@@ -45,8 +45,20 @@ pub struct ExcludeArgs {
 }
 
 impl ExcludeArgs {
+    /// Refuses the options if none of the inputs is a folder.
+    pub fn check(&self, sources: &[Source]) -> Result<(), Failure> {
+        let is_folder = |source: &Source| source.path().is_some_and(Path::is_dir);
+        match self.given() {
+            Some(option) if !sources.iter().any(is_folder) => Err(Failure::usage(
+                format!("{option} leaves out a part of a folder, and there is no folder"),
+                "name a folder, or leave out the option",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns an option that was given.
-    pub fn given(&self) -> Option<&'static str> {
+    fn given(&self) -> Option<&'static str> {
         let given = [
             ("--exclude", !self.exclude.is_empty()),
             ("--exclude-from", !self.exclude_from.is_empty()),
