@@ -27,6 +27,11 @@ const MOST_GROUPS: usize = 1 << 18;
 const REACH: u64 = 16 << 20;
 /// The number of bytes whose blocks are looked for at the same time, and the most blocks of these.
 const STRETCH: (u64, u64) = (64 << 20, 1 << 14);
+/// A block that was not found at so many places with its sum is not looked for any more. In a file with many zeros, a
+/// block that begins with zeros would be compared at each offset.
+const MOST_MISSES: u32 = 64;
+/// The number of bytes that may be compared in vain, for each byte of the file.
+const VAIN: u64 = 4;
 /// The number of bytes that are read at once.
 const PIECE: usize = 1 << 20;
 /// An upper limit for the memory that this module takes.
@@ -43,7 +48,8 @@ pub(crate) fn find<R: ReadAt>(
 ) -> Result<(), Error> {
     let grid = *sidecar.grid();
     let length = report.file_length;
-    let mut search = Search { sidecar, file, length, block: vec![0; grid.block()], work };
+    let vain = length.saturating_mul(VAIN).saturating_add(REACH);
+    let mut search = Search { sidecar, file, length, block: vec![0; grid.block()], vain, work };
     let mut shift = Some(length.wrapping_sub(grid.length) as i64).filter(|shift| *shift != 0);
     let (mut known, mut searched) = (Vec::new(), 0);
     loop {
@@ -51,7 +57,8 @@ pub(crate) fn find<R: ReadAt>(
             search.apply(shift, report)?;
             known.push(shift);
         }
-        if report.fixable().is_ok() || known.len() == MOST_SHIFTS || report.moved.len() >= MOST_GROUPS {
+        let is_enough = known.len() == MOST_SHIFTS || report.moved.len() >= MOST_GROUPS || search.vain == 0;
+        if is_enough || report.fixable().is_ok() {
             return Ok(());
         }
         shift = loop {
@@ -74,6 +81,8 @@ struct Search<'a, R, F: ?Sized> {
     /// The length of the file.
     length: u64,
     block: Vec<u8>,
+    /// How many bytes may still be compared in vain.
+    vain: u64,
     work: &'a Work<'a>,
 }
 
@@ -81,7 +90,7 @@ impl<R: ReadAt, F: ReadAt + ?Sized> Search<'_, R, F> {
     /// Looks for all missing blocks at their places, moved by `shift`.
     fn apply(&mut self, shift: i64, report: &mut Report) -> Result<(), Error> {
         let mut next = report.missing.next(0);
-        while let Some(block) = next.filter(|_| report.moved.len() < MOST_GROUPS) {
+        while let Some(block) = next.filter(|_| report.moved.len() < MOST_GROUPS && self.vain > 0) {
             if self.work.is_stopped() {
                 return Err(Error::Stopped);
             }
@@ -115,7 +124,11 @@ impl<R: ReadAt, F: ReadAt + ?Sized> Search<'_, R, F> {
             return Ok(false);
         }
         self.read(length, position)?;
-        Ok(marks.iter().any(|mark| mark.fits(&self.block)))
+        let fits = marks.iter().any(|mark| mark.fits(&self.block));
+        if !fits {
+            self.vain = self.vain.saturating_sub(length as u64);
+        }
+        Ok(fits)
     }
 
     /// Reads so many bytes of a block at a position, and fills the block up with zeros.
@@ -129,11 +142,11 @@ impl<R: ReadAt, F: ReadAt + ?Sized> Search<'_, R, F> {
     /// shift, if it is none of the known ones.
     fn shift_near(&mut self, begin: u64, end: u64, report: &Report, known: &[i64]) -> Result<Option<i64>, Error> {
         let size = u64::from(self.sidecar.grid().block);
-        let wanted = self.wanted(begin, end, report)?;
+        let mut wanted = self.wanted(begin, end, report)?;
         let mut position = (begin * size).saturating_sub(REACH);
         let last = (end * size).saturating_add(REACH).min(self.length);
         let mut piece = vec![0; PIECE + WINDOW];
-        while position + WINDOW as u64 <= last {
+        while position + WINDOW as u64 <= last && self.vain > 0 {
             if self.work.is_stopped() {
                 return Err(Error::Stopped);
             }
@@ -144,8 +157,11 @@ impl<R: ReadAt, F: ReadAt + ?Sized> Search<'_, R, F> {
                     if let Some(block) = wanted.get(sum) {
                         let shift = (position + at as u64).wrapping_sub(block * size) as i64;
                         let marks = self.sidecar.both_marks(block)?;
-                        if !known.contains(&shift) && self.is_at(block, shift, &marks)? {
-                            return Ok(Some(shift));
+                        if !known.contains(&shift) {
+                            if self.is_at(block, shift, &marks)? {
+                                return Ok(Some(shift));
+                            }
+                            wanted.miss(sum);
                         }
                     }
                     sum = roll(sum, piece[at], piece[at + WINDOW]);
@@ -177,13 +193,15 @@ struct Wanted {
     /// The block with this sum; `None` if several blocks have it, such as blocks that begin with zeros. Such blocks
     /// would be found nearly everywhere in some files, and each time only their hash could tell.
     blocks: HashMap<u32, Option<u64>>,
+    /// How often a block with this sum was not found.
+    misses: HashMap<u32, u32>,
 }
 
 impl Wanted {
     const BITS: u32 = 20;
 
     fn new() -> Self {
-        Self { filter: vec![0; 1 << (Self::BITS - 6)], blocks: HashMap::new() }
+        Self { filter: vec![0; 1 << (Self::BITS - 6)], blocks: HashMap::new(), misses: HashMap::new() }
     }
 
     fn add(&mut self, sum: u32, block: u64) {
@@ -201,6 +219,15 @@ impl Wanted {
             return None;
         }
         self.blocks.get(&sum).copied().flatten()
+    }
+
+    /// Notes that the block with this sum was not found at a place.
+    fn miss(&mut self, sum: u32) {
+        let misses = self.misses.entry(sum).or_default();
+        *misses += 1;
+        if *misses == MOST_MISSES {
+            self.blocks.insert(sum, None);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sidecars of other files, and sidecars that were made to do harm.
 
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 use deadpan_repair::ReadAt;
@@ -135,4 +136,31 @@ fn a_file_that_becomes_shorter_is_reported() {
     let percent = Percent::new(10).unwrap();
     let made = make(&noise(5000, 8)[..], 5001, &sidecar, percent, &Work::default());
     assert!(matches!(made, Err(Error::Shrank)));
+}
+
+/// A file that counts the bytes that are read.
+struct Counted<'a>(&'a [u8], AtomicU64);
+
+impl ReadAt for Counted<'_> {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        let read = self.0.read_at(buffer, position)?;
+        self.1.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+#[test]
+fn a_lost_block_that_begins_with_zeros_is_not_compared_with_all_zeros() {
+    // The block of 1024 bytes that is lost begins with zeros, and 300 000 zeros stand elsewhere.
+    let mut file = noise(1_048_576, 8);
+    file[102_400..102_464].fill(0);
+    file[500_000..800_000].fill(0);
+    let sidecar = sidecar(&file, 5);
+    file[102_400..202_400].iter_mut().for_each(|byte| *byte ^= 0x55);
+    let counted = Counted(&file, AtomicU64::new(0));
+    let report = Sidecar::open(&sidecar[..], sidecar.len() as u64).unwrap();
+    let report = report.check(&counted, file.len() as u64, &Work::default()).unwrap();
+    assert!(matches!(report.fixable(), Err(Error::TooMuch { missing: 100_000.., .. })));
+    let read = counted.1.into_inner();
+    assert!(read < 20 * file.len() as u64, "{read} bytes were read");
 }
