@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::command::plan::Plan;
+use crate::command::repair::sidecar;
 use crate::key::home::Home;
 use crate::key::identity::Identities;
 use crate::key::max_cost::MaxCostArgs;
@@ -107,6 +108,7 @@ impl Plan for Inspect {
                     worst = worst.max(view.exit());
                 }
                 Err(failure) => {
+                    let failure = sidecar::advised(source, failure);
                     worst = worst.max(failure.exit);
                     if args.json {
                         print_json(&report::failed("inspect", source, &failure))?;

@@ -11,6 +11,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::command::plan::Plan;
+use crate::command::repair::sidecar;
 use crate::key::home::Home;
 use crate::key::identity::Identities;
 use crate::key::max_cost::MaxCostArgs;
@@ -205,9 +206,10 @@ impl Run<'_> {
             Ok(outcome) => outcome.changed || self.args.json || self.args.dry_run || !self.args.recursive,
             Err(_) => true,
         };
-        let done = result.map(|outcome| self.done(outcome));
+        let source = Source::File(path.to_owned());
+        let done = result.map(|outcome| self.done(outcome)).map_err(|failure| sidecar::advised(&source, failure));
         if is_told {
-            report.add(&Source::File(path.to_owned()), start, &done);
+            report.add(&source, start, &done);
         }
     }
 
