@@ -121,26 +121,53 @@ pub fn file(
     keep(&mut reader, range, origin, partial, &place, attributes, failure)
 }
 
-/// Does the same with one file of a damaged folder, whose data are a range of the sealed data.
-pub fn entry(
-    opened: &Opened,
-    range: Range<u64>,
-    origin: &Origin<'_>,
-    job: &OpenJob<'_>,
-    output: Output,
-    attributes: Attributes,
-    mut failure: Failure,
-) -> Failure {
-    let (Some((input, length)), Output::Partial { partial, place, .. }) = (local(origin, job), output) else {
-        failure.notes.push(format!("{UNFOUND}: {NO_FILE}"));
-        return failure;
-    };
-    match opened.seek_in(Cursor::new(input, length)) {
-        Ok(mut reader) => {
-            let range = within(range, &reader);
-            keep(&mut reader, range, origin, partial, &place, attributes, failure)
+/// A file of a sealed folder.
+pub struct Part<'a> {
+    pub opened: &'a Opened,
+    pub origin: &'a Origin<'a>,
+    pub job: &'a OpenJob<'a>,
+    /// The place of its data in the sealed data.
+    pub range: Range<u64>,
+    pub attributes: Attributes,
+}
+
+impl Part<'_> {
+    fn reader(&self) -> Option<(Reader<'_>, Range<u64>)> {
+        let (input, length) = local(self.origin, self.job)?;
+        let reader = self.opened.seek_in(Cursor::new(input, length)).ok()?;
+        let end = self.range.end.min(reader.length());
+        let range = self.range.start.min(end)..end;
+        Some((reader, range))
+    }
+
+    /// If the user wants the undamaged parts of damaged data, and the data of the file are damaged, writes these parts
+    /// to the output, and returns the failure. Otherwise returns the output, to which nothing was written.
+    pub fn rescue(&self, output: Output) -> Result<Output, Failure> {
+        let name = &self.origin.name;
+        let Some((mut reader, range)) = self.reader() else { return Ok(output) };
+        let Ok((gaps, Some(first))) = gaps(&mut reader, range.clone(), name, |_, _| Ok(())) else { return Ok(output) };
+        let failure = Failure::seal(name, library(first));
+        match output {
+            Output::Partial { partial, place, .. } => {
+                Err(keep(&mut reader, range, self.origin, partial, &place, self.attributes, failure))
+            }
+            Output::Stream { .. } if !output.is_terminal() => {
+                let all = range.end - range.start;
+                with_zeros(&mut reader, range, name, &output)?;
+                Err(Failure { notes: notes_on(&gaps, all, "zeros"), ..failure })
+            }
+            output => Ok(output),
         }
-        Err(_) => failure,
+    }
+
+    /// Writes the data, which are undamaged, although the folder around them is damaged. Returns their length.
+    pub fn copy(&self, output: &Output, failure: Failure) -> Result<u64, Failure> {
+        let Some((mut reader, range)) = self.reader() else { return Err(failure) };
+        let all = range.end - range.start;
+        match with_zeros(&mut reader, range, &self.origin.name, output)? {
+            (_, None) => Ok(all),
+            (_, Some(first)) => Err(Failure::seal(&self.origin.name, library(first))),
+        }
     }
 }
 
@@ -232,37 +259,6 @@ pub fn stream(
         (None, Some(first)) => first,
     };
     Err(Failure { notes, ..Failure::seal(name, error) })
-}
-
-/// Does the same with one file of a folder, whose data are a range of the sealed data. Writes nothing if the data are
-/// undamaged.
-pub fn entry_stream(
-    opened: &Opened,
-    range: Range<u64>,
-    origin: &Origin<'_>,
-    job: &OpenJob<'_>,
-    output: &Output,
-) -> Result<(), Failure> {
-    let name = &origin.name;
-    let Some(Ok(Behind { mut reader, end: None })) = local(origin, job).map(|positions| behind(opened, positions))
-    else {
-        return Ok(());
-    };
-    let range = within(range, &reader);
-    let looked = gaps(&mut reader, range.clone(), name, |_, _| Ok(()));
-    if looked.is_ok_and(|(gaps, _)| gaps.is_empty()) {
-        return Ok(());
-    }
-    let all = range.end - range.start;
-    let (gaps, first) = with_zeros(&mut reader, range, name, output)?;
-    let notes = notes_on(&gaps, all, "zeros");
-    first.map_or(Ok(()), |first| Err(Failure { notes, ..Failure::seal(name, library(first)) }))
-}
-
-/// Returns the part of a range that the sealed data have.
-fn within(range: Range<u64>, reader: &Reader<'_>) -> Range<u64> {
-    let end = range.end.min(reader.length());
-    range.start.min(end)..end
 }
 
 /// Writes the data of a range that can be read, and zeros where data are missing. Returns the missing parts and the

@@ -112,6 +112,23 @@ fn is_index_lost(opened: &Opened, origin: &Origin<'_>, positions: (&dyn ReadAt, 
 /// A reader for the data of a sealed file at any position.
 type SealedData<'a> = RangeReader<Cursor<&'a dyn ReadAt>>;
 
+/// Reads the contents of a pack from its index. The index is at the end of the pack, so with `keep_going`, it is read
+/// even if the beginning of the pack is damaged.
+fn read_contents<'a>(
+    reader: SealedData<'a>,
+    opened: &Opened,
+    (input, length): (&'a dyn ReadAt, u64),
+    keep_going: bool,
+) -> Result<Option<Contents<SealedData<'a>>>, Error> {
+    match (Contents::read(reader), &opened.metadata().name) {
+        (Err(Error::Read(_)), Some(name)) if keep_going => {
+            let reader = opened.seek_in(Cursor::new(input, length)).map_err(|_| Error::Truncated)?;
+            Contents::read_behind(reader, name.clone())
+        }
+        (contents, _) => contents,
+    }
+}
+
 /// A damaged pack, and the ranges of the pack that cannot be read.
 struct Damaged<R> {
     contents: Contents<R>,
@@ -134,15 +151,7 @@ impl<'a> Damaged<SealedData<'a>> {
         let verdict = job.judge.verdict(&origin.name, opened, reader.signatures()).ok()?;
         let contents = || {
             let reader = opened.seek_in(Cursor::new(input, length)).ok()?;
-            let read = Contents::read(reader).or_else(|error| match (error, &opened.metadata().name) {
-                // The index is at the end of the pack, so it can be read even if the beginning of the pack is damaged.
-                (Error::Read(_), Some(name)) => {
-                    let reader = opened.seek_in(Cursor::new(input, length)).map_err(|_| Error::Truncated)?;
-                    Contents::read_behind(reader, name.clone())
-                }
-                (error, _) => Err(error),
-            });
-            read.ok().flatten()
+            read_contents(reader, opened, (input, length), true).ok().flatten()
         };
         let all = 0..reader.length();
         let (gaps, error) = behind::gaps(&mut reader, all, &origin.name, |_, _| Ok(())).ok()?;
@@ -313,7 +322,8 @@ fn contents<'a>(
             "open the whole archive, without --only",
         )
     };
-    let contents = Contents::read(reader).map_err(|error| failed(error, origin))?;
+    let keep_going = behind::local(origin, job).is_some();
+    let contents = read_contents(reader, opened, (input, length), keep_going).map_err(|error| failed(error, origin))?;
     contents.ok_or_else(no_index).map(|contents| (contents, verdict))
 }
 
@@ -360,7 +370,18 @@ fn part(
             outcome => target.end(outcome.map_err(failed), args.output.sync).map(|done| verdict.joined(done)),
         };
     }
-    let output = args.output.open(place, origin.input)?;
+    let mut output = args.output.open(place, origin.input)?;
+    let file = one.map(Pick::file).filter(|file| args.unpack.keep_going && file.kind == Kind::File);
+    let file = file.map(|file| behind::Part {
+        opened,
+        origin,
+        job,
+        range: file.content..file.content.saturating_add(file.size),
+        attributes: of_file(file, args.unpack.mask()),
+    });
+    if let Some(file) = &file {
+        output = file.rescue(output)?;
+    }
     let blamed = |error| blamed(error, origin, &output.shown());
     let mut writer = stream(&output)?;
     let bytes = match one {
@@ -369,23 +390,15 @@ fn part(
         Some(pick) => {
             // A slash at the beginning keeps a `!` in the name from being a sign.
             let path = [b"/", contents.root_name(), b"/", &pick.entry.path].concat();
-            let file = pick.file();
-            let range = file.content..file.content.saturating_add(file.size);
-            let is_plain = args.unpack.keep_going && file.kind == Kind::File;
-            if is_plain && !output.is_positioned() && !output.is_terminal() {
-                behind::entry_stream(opened, range.clone(), origin, job, &output)?;
-            }
             let mut unpacker = Unpacker::single(Selection::new([path]).filter(), writer);
             args.unpack.limit(&mut unpacker);
             let excerpt = Excerpt::new(chosen.entries(&mut contents), other);
             let unpacked = deadpan_pack::unpack(excerpt, &mut unpacker, &deadpan_pack::Work::default());
             drop(unpacker);
-            match unpacked {
-                Err(error @ Error::Read(_)) if is_plain => {
-                    let attributes = of_file(file, args.unpack.mask());
-                    return Err(behind::entry(opened, range, origin, job, output, attributes, failed(error)));
-                }
-                unpacked => unpacked.map_err(blamed)?.bytes,
+            match (unpacked, &file) {
+                // The damage lies before the data of the file, so nothing was written yet.
+                (Err(error @ Error::Read(_)), Some(file)) => file.copy(&output, failed(error))?,
+                (unpacked, _) => unpacked.map_err(blamed)?.bytes,
             }
         }
         None => io::copy(&mut Excerpt::new(chosen.entries(&mut contents), other).hashed(), &mut writer)
