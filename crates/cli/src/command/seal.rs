@@ -152,11 +152,12 @@ impl SealArgs {
             return Err(Failure::usage("--files-from needs a name for the sealed file", "name it with -o OUT"));
         }
         let is_one = !is_many && is_one_pack(&self.files, &self.files_from, &self.output);
-        let is_folder = |source: &Source| source.path().is_some_and(Path::is_dir);
+        // An input that does not exist may be a misspelt folder, and is reported when the program opens the input.
+        let may_be_folder = |path: &Path| path.is_dir() || !path.exists() && !remote::is_address(path);
         if let Some(option) = self.exclude.given()
             && !is_one
             && !is_many
-            && !sources.iter().any(is_folder)
+            && !sources.iter().filter_map(Source::path).any(may_be_folder)
         {
             let message = format!("{option} leaves out a part of a folder, and there is no folder");
             return Err(Failure::usage(message, "name a folder, or leave out the option"));
@@ -301,6 +302,9 @@ impl Plan for Seal {
         let mut report = Report::new("seal", args.output.json, results).aside(args.is_to_stdout());
         let claims = Claims::on(&self.sources);
         if args.many.is_rehearsal() {
+            if args.to.is_given() {
+                args.to.find(&Home::find()?)?;
+            }
             return self.show(report.rehearsing(), &claims);
         }
         let named = args.to.find(&Home::find()?)?;
