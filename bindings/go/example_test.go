@@ -65,6 +65,46 @@ func ExampleSealFile() {
 	// <nil>
 }
 
+func ExampleSealFolder() {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	place, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(place)
+	folder, sealed := filepath.Join(place, "src"), filepath.Join(place, "src.dpn")
+	for _, name := range []string{"a.c", "a.o", "keep.o", "node_modules/x"} {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			log.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("straight face"), 0o600); err != nil {
+			log.Fatal(err)
+		}
+	}
+	key, err := deadpan.GenerateKey(deadpan.XWing)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer key.Close()
+
+	options := &deadpan.SealOptions{Exclude: []string{"node_modules/", "*.o", "!keep.o"}}
+	err = deadpan.SealFolder(ctx, folder, sealed, options, key.Public())
+	fmt.Println(err)
+	entries, err := deadpan.ListFolder(ctx, sealed, nil, key)
+	for _, entry := range entries {
+		fmt.Printf("%s %q\n", entry.Kind, entry.Path)
+	}
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// folder ""
+	// file "a.c"
+	// file "keep.o"
+	// <nil>
+}
+
 func ExampleWriter() {
 	key, err := deadpan.GenerateKey(deadpan.XWing)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,54 @@ func TestErrorsOfFiles(t *testing.T) {
 	if left := names(t, folder); !slices.Equal(left, []string{"bad", "plain", "sealed"}) {
 		t.Fatalf("something is left after errors: %v", left)
 	}
+}
+
+func TestFoldersWithoutWhatIsExcluded(t *testing.T) {
+	key, folder := shared(), t.TempDir()
+	in := func(name string) string { return filepath.Join(folder, name) }
+	for _, name := range []string{"a.c", "a.o", "node_modules/x", "in/keep.o", "in/\xff"} {
+		check(t, os.MkdirAll(filepath.Dir(in("tree/"+name)), 0o700))
+		write(t, folder, "tree/"+name, []byte(name))
+	}
+	all := []string{"a.c", "a.o", "in/keep.o", "in/\xff", "node_modules/x"}
+	for _, one := range []struct{ exclude, want []string }{
+		{nil, all},
+		{[]string{}, all},
+		{[]string{"none"}, all},
+		{[]string{"*.o"}, []string{"a.c", "in/\xff", "node_modules/x"}},
+		{[]string{"*.o", "!keep.o", "node_modules/"}, []string{"a.c", "in/keep.o", "in/\xff"}},
+		{[]string{"!keep.o", "*.o", "/in/\xff"}, []string{"a.c", "node_modules/x"}},
+		{[]string{"in/", "!in/keep.o"}, []string{"a.c", "a.o", "node_modules/x"}},
+		{[]string{"*"}, nil},
+	} {
+		options := &deadpan.SealOptions{Exclude: one.exclude, Replace: true}
+		check(t, deadpan.SealFolder(ctx, in("tree"), in("sealed"), options, key.Public()))
+		var got []string
+		for _, entry := range must(deadpan.ListFolder(ctx, in("sealed"), nil, key))(t) {
+			if entry.Kind == deadpan.EntryFile {
+				got = append(got, entry.Path)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, one.want) {
+			t.Fatalf("%q: %q, and not %q", one.exclude, got, one.want)
+		}
+	}
+	for _, wrong := range []string{"", "!", "/", "[a", "x/[!a", "[[:word:]]", "[a\x00b]"} {
+		options := &deadpan.SealOptions{Exclude: []string{"*.o", wrong}}
+		err := deadpan.SealFolder(ctx, in("tree"), in("other"), options, key.Public())
+		wants(t, err, deadpan.ErrArgument)
+		if !strings.Contains(err.Error(), "the pattern "+strconv.Quote(wrong)) {
+			t.Fatalf("the error does not name the pattern %q: %v", wrong, err)
+		}
+	}
+	if left := names(t, folder); !slices.Equal(left, []string{"sealed", "tree"}) {
+		t.Fatalf("something is left after errors: %v", left)
+	}
+	// Functions for other data ignore the patterns.
+	options := &deadpan.SealOptions{Exclude: []string{"*"}}
+	check(t, deadpan.SealFile(ctx, in("tree/a.c"), in("file"), options, key.Public()))
+	check(t, deadpan.OpenFile(ctx, in("file"), in("back"), nil, key))
+	same(t, must(os.ReadFile(in("back")))(t), []byte("a.c"))
 }
 
 func TestFoldersComeBack(t *testing.T) {

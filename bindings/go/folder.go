@@ -7,9 +7,9 @@ import (
 	"deadpan/internal/abi"
 )
 
-// SealFolder seals a folder with everything in it to the file output. Sockets, pipes and devices in the folder are not
-// sealed, nor is the output itself. The output gets its name only when it is complete, so after an error there is no
-// output.
+// SealFolder seals a folder to the file output, with everything in it but what matches the option Exclude. Sockets,
+// pipes and devices in the folder are not sealed, nor is the output itself. The output gets its name only when it is
+// complete, so after an error there is no output.
 func SealFolder(ctx context.Context, folder, output string, options *SealOptions, to ...Recipient) error {
 	return sealPath(ctx, folder, output, options, to, abi.SealFolder)
 }

@@ -1,6 +1,10 @@
 package deadpan
 
-import "deadpan/internal/abi"
+import (
+	"strings"
+
+	"deadpan/internal/abi"
+)
 
 // A Recipient can open the data that are sealed to it. A Recipient is a [*PublicKey], a [*Passphrase] or a [*Session].
 type Recipient interface {
@@ -32,6 +36,11 @@ type SealOptions struct {
 	// Compress is the level of compression, from 1 (fast) to 19 (small); 3 is a good choice. 0 means that the data are
 	// not compressed. The length of the result of compressed data tells something about the data.
 	Compress int
+	// Exclude holds patterns as in .gitignore, such as "node_modules/", "*.o" and "!keep.o": [SealFolder] leaves out what
+	// they match in the folder. The last pattern that matches decides, and a pattern with ! takes back what earlier
+	// patterns matched. Without patterns, everything is sealed. If a pattern is not valid, such as "[a", the error is
+	// ErrArgument. Functions for other data ignore Exclude.
+	Exclude []string
 	// AgeFormat chooses age's format instead of Deadpan's.
 	AgeFormat bool
 	// Replace lets an output replace another file. If Replace is false and the output exists, the error is ErrExists.
@@ -138,7 +147,8 @@ func sealing(options *SealOptions, to []Recipient) (list, error) {
 	if options != nil {
 		chosen = *options
 	}
-	isPlain := !chosen.AllowMixed && !chosen.HideLength && !chosen.AgeFormat && chosen.Compress == 0
+	isPlain := !chosen.AllowMixed && !chosen.HideLength && !chosen.AgeFormat && chosen.Compress == 0 &&
+		len(chosen.Exclude) == 0
 	if isPlain && len(to) == 1 && to[0] != nil {
 		only, err := to[0].recipient()
 		return list{handle: only.alone}, err
@@ -203,6 +213,14 @@ func choose(sealing abi.Handle, options SealOptions) error {
 		{options.AgeFormat, abi.SealingAge},
 	} {
 		if err := run(func(err *abi.Handle) int32 { return option.set(sealing, flag(option.on), err) }); err != nil {
+			return err
+		}
+	}
+	for _, pattern := range options.Exclude {
+		if strings.ContainsRune(pattern, 0) {
+			return wrong("the pattern %q holds a zero byte", pattern)
+		}
+		if err := run(func(err *abi.Handle) int32 { return abi.SealingExclude(sealing, pattern, err) }); err != nil {
 			return err
 		}
 	}

@@ -447,6 +447,80 @@ static int32_t enough(void *user, const char *path, int32_t kind, uint64_t size)
     return 1;
 }
 
+/* Adds the path of an entry and a blank to a text. */
+static int32_t add_name(void *user, const char *path, int32_t kind, uint64_t size)
+{
+    char *names = (char *)user;
+    (void)size;
+    CHECK(strlen(names) + strlen(path) + 3 < 300);
+    strcat(names, path);
+    strcat(names, kind == 1 ? "/ " : " ");
+    return 0;
+}
+
+/* Seals the folder "tree", and checks which entries are in the result. */
+static void expect_names(const dp_sealing *sealing, const dp_opening *opening, const char *expected)
+{
+    char names[300] = "";
+    OK(dp_seal_folder(sealing, "tree", "tree.dpn", 1, NULL, NULL));
+    OK(dp_list_folder(opening, "tree.dpn", add_name, names, NULL));
+    if (strcmp(names, expected) != 0)
+        fprintf(stderr, "%s instead of %s\n", names, expected);
+    CHECK(strcmp(names, expected) == 0);
+}
+
+static void patterns(void)
+{
+    static const char *const wrong[] = {"", "!", "/", "[a", "x/[!a", "a\\", "[[:word:]]"};
+    struct both b = make(DP_XWING);
+    dp_sealing *other = NULL;
+    dp_error *error = NULL;
+    char text[300];
+    uint8_t read[100];
+    size_t number, length;
+
+    CHECK(mkdir("tree", 0777) == 0 && mkdir("tree/in", 0777) == 0 && mkdir("tree/out", 0777) == 0);
+    write_file("tree/a.c", "a", 1);
+    write_file("tree/a.o", "a", 1);
+    write_file("tree/in/keep.o", "a", 1);
+    write_file("tree/out/\xff", "a", 1);
+
+    expect_names(b.sealing, b.opening, "/ a.c a.o in/ in/keep.o out/ out/\xff ");
+    for (number = 0; number < sizeof wrong / sizeof *wrong; number++) {
+        CODE(DP_ERR_ARGUMENT, dp_sealing_exclude(b.sealing, wrong[number], &error));
+        OK(dp_error_text(error, text, sizeof text, &length));
+        CHECK(length > 14 && memcmp(text, "the pattern \"", 13) == 0);
+        CHECK(wrong[number][0] != '[' || memcmp(text + 13, wrong[number], strlen(wrong[number])) == 0);
+        OK(dp_error_free(error));
+    }
+    CODE(DP_ERR_ARGUMENT, dp_sealing_exclude(b.sealing, NULL, NULL));
+    CODE(DP_ERR_ARGUMENT, dp_sealing_exclude(NULL, "a", NULL));
+    CODE(DP_ERR_HANDLE, dp_sealing_exclude((const dp_sealing *)b.opening, "a", NULL));
+    expect_names(b.sealing, b.opening, "/ a.c a.o in/ in/keep.o out/ out/\xff ");
+
+    OK(dp_sealing_exclude(b.sealing, "/out/", NULL));
+    OK(dp_sealing_exclude(b.sealing, "*.o", NULL));
+    expect_names(b.sealing, b.opening, "/ a.c in/ ");
+    OK(dp_sealing_exclude(b.sealing, "!keep.o", NULL));
+    expect_names(b.sealing, b.opening, "/ a.c in/ in/keep.o ");
+    /* Nothing in a folder that is left out is taken back. */
+    OK(dp_sealing_exclude(b.sealing, "!\xff", NULL));
+    expect_names(b.sealing, b.opening, "/ a.c in/ in/keep.o ");
+    /* Other functions ignore the patterns. */
+    OK(dp_seal_file(b.sealing, "tree/a.o", "a.o.dpn", 0, NULL, NULL));
+    OK(dp_open_file(b.opening, "a.o.dpn", "a.o", 0, NULL, NULL));
+    CHECK(read_file("a.o", read, sizeof read) == 1);
+
+    /* Patterns are bytes, which need not be UTF-8. */
+    OK(dp_sealing_new(&other, NULL));
+    OK(dp_sealing_add_key(other, b.public_key, NULL));
+    OK(dp_sealing_exclude(other, "out/\xff", NULL));
+    expect_names(other, b.opening, "/ a.c a.o in/ in/keep.o out/ ");
+    OK(dp_sealing_free(other));
+    CODE(DP_ERR_HANDLE, dp_sealing_exclude(other, "a", NULL));
+    release(b);
+}
+
 static void files(void)
 {
     struct both b = make(DP_XWING);
@@ -792,6 +866,7 @@ int main(int argc, char **argv)
     recipients();
     bytes();
     streams();
+    patterns();
     files();
     ring();
     work();

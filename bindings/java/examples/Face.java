@@ -60,10 +60,12 @@ public final class Face {
             System.out.println(failed.getMessage());
         }
 
-        Deadpan.sealFolder(
-                folder, folder.resolveSibling(folder.getFileName() + ".dpn"), key.publicKey());
-        for (Entry entry :
-                Deadpan.listFolder(folder.resolveSibling(folder.getFileName() + ".dpn"), key)) {
+        Files.createDirectory(folder.resolve("node_modules"));
+        Path output = folder.resolveSibling(folder.getFileName() + ".dpn");
+        Sealer.to(key.publicKey())
+                .exclude("node_modules/", "*.o", "!keep.o")
+                .sealFolder(folder, output);
+        for (Entry entry : Deadpan.listFolder(output, key)) {
             System.out.println(entry.path() + " " + entry.size());
         }
     }

@@ -3,6 +3,7 @@ import gc
 import io
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -384,6 +385,9 @@ def test_a_folder_without_what_is_excluded(tmp_path):
     assert kept(gitignore=True) == everything - {"in/tmp", ".git/config"}
     with pytest.raises(TypeError):
         kept(exclude=7)
+    for wrong in ("", "!", "/", "[a", "x/[!a", "[[:word:]]"):
+        with pytest.raises(ValueError, match=re.escape(f'the pattern "{wrong}" matches nothing')):
+            kept(exclude=["*.o", wrong])
 
 
 def test_a_part_of_a_folder(tmp_path):

@@ -11,11 +11,12 @@ mod pictures;
 mod repair;
 
 pub use deadpan_files::{Entry, Kind, remove_drafts};
+pub use deadpan_pack::Pattern;
 pub use fault::{Code, Fault};
 pub use inspect::inspect;
 pub use paths::{
-    list_folder, open_file, open_folder, open_folder_part, open_seekable, private_key, public_key, public_keys,
-    seal_file, seal_folder, seal_folder_part,
+    list_folder, open_file, open_folder, open_folder_part, open_seekable, pattern, private_key, public_key,
+    public_keys, seal_file, seal_folder,
 };
 #[cfg(feature = "picture")]
 pub use pictures::{PictureOptions, read_pictures, write_pictures};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::{Code, Fault};
 use deadpan_files::{Entry, Options};
-use deadpan_pack::{Pattern, Patterns, Rules};
+use deadpan_pack::{Pattern, Patterns, Rules, shown};
 use deadpan_seal::{Identity, Passphrase, PrivateKey, PublicKey, Sealing, Summary, Work};
 
 fn options<'a>(replace: bool, work: &Work<'a>) -> Options<'a> {
@@ -42,36 +42,34 @@ pub fn open_file(
     Ok(deadpan_files::open_file(identities, input, output, options(replace, work))?)
 }
 
-/// Seals a folder with everything in it. Returns a summary of the work, with notes about the entries that were not
-/// sealed.
+/// Reads a pattern as in `.gitignore`.
 ///
 /// # Errors
-/// The errors of [`deadpan_files::seal_folder`].
+/// [`Code::Argument`] if the pattern is not valid, and could never match anything.
+pub fn pattern(text: &[u8]) -> Result<Pattern, Fault> {
+    let pattern = Pattern::new(text);
+    if pattern.is_valid() {
+        return Ok(pattern);
+    }
+    let why = "it is empty, or a set in it lacks its ] or names an unknown class, or a backslash ends it";
+    Err(Fault::argument(format!("the pattern \"{}\" matches nothing: {why}", shown(text))))
+}
+
+/// Seals a folder without what the patterns exclude and, with `git`, without what git would ignore. Returns a summary
+/// of the work, with notes about the entries that were not sealed.
+///
+/// # Errors
+/// The errors of [`deadpan_files::seal_folder_part`].
 pub fn seal_folder(
     sealing: &Sealing,
     folder: &Path,
     output: &Path,
-    replace: bool,
-    work: &Work<'_>,
-) -> Result<(Summary, Vec<String>), Fault> {
-    seal_folder_part(sealing, folder, output, &[], false, replace, work)
-}
-
-/// Seals a folder, but leaves out what matches patterns as in `.gitignore`, and with `git` also what git would ignore.
-///
-/// # Errors
-/// The errors of [`deadpan_files::seal_folder_part`].
-pub fn seal_folder_part(
-    sealing: &Sealing,
-    folder: &Path,
-    output: &Path,
-    exclude: &[Vec<u8>],
+    exclude: Vec<Pattern>,
     git: bool,
     replace: bool,
     work: &Work<'_>,
 ) -> Result<(Summary, Vec<String>), Fault> {
-    let exclude = Patterns::new(exclude.iter().map(|text| Pattern::new(text)));
-    let rules = Rules { exclude: exclude.into(), git, ..Rules::default() };
+    let rules = Rules { exclude: Patterns::new(exclude).into(), git, ..Rules::default() };
     let (summary, notes) = deadpan_files::seal_folder_part(sealing, folder, output, rules, options(replace, work))?;
     Ok((summary, notes.list().iter().map(ToString::to_string).collect()))
 }
@@ -142,4 +140,19 @@ pub fn public_key(text: &[u8]) -> Result<PublicKey, Fault> {
 /// The errors of [`deadpan_files::private_key`].
 pub fn private_key(text: &[u8], passphrase: Option<&Passphrase>) -> Result<PrivateKey, Fault> {
     Ok(deadpan_files::private_key(text, passphrase)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_invalid_pattern_is_named() {
+        for (wrong, shown) in [(&b"[a\x1b"[..], r"[a\u{1b}"), (b"a\\", r"a\\"), (b"\xff[", r"\xff["), (b"", "")] {
+            let fault = pattern(wrong).expect_err("it is invalid");
+            assert_eq!(fault.code, Code::Argument);
+            assert!(fault.text.starts_with(&format!("the pattern \"{shown}\" matches nothing: ")), "{fault}");
+        }
+        assert_eq!(pattern(b"!*.o").expect("it is valid").text(), b"!*.o");
+    }
 }

@@ -23,8 +23,8 @@
  *
  * Buffers belong to the caller. If a result has a length, the function writes this length to `written` or `length`. If
  * the buffer is too small, the function returns DP_ERR_ROOM and writes the length that is needed. A pointer may be NULL
- * if its length is 0. Input and output must not share memory. Texts are UTF-8 and have a separate length. Paths end
- * with a zero.
+ * if its length is 0. Input and output must not share memory. Texts are UTF-8 and have a separate length. Paths
+ * and patterns end with a zero.
  *
  * In `check(dp_…(…, &error), error)`, C may read the last argument before it makes the call. So pass `&error` to
  * `check`, and not `error`.
@@ -170,6 +170,17 @@ int32_t dp_sealing_hide_length(const dp_sealing *sealing, int32_t hide, dp_error
  * of the result then tells something about the data.
  */
 int32_t dp_sealing_compress(const dp_sealing *sealing, int32_t level, dp_error **error);
+/*
+ * Adds a pattern as in .gitignore: dp_seal_folder leaves out what the patterns match in the folder. Other functions
+ * ignore the patterns. The last pattern that matches decides, and a pattern with ! takes back what earlier patterns
+ * matched. Without patterns, everything is sealed. An invalid pattern, such as "[a", gives DP_ERR_ARGUMENT.
+ *
+ *     dp_sealing_exclude(sealing, "node_modules/", &error);
+ *     dp_sealing_exclude(sealing, "*.o", &error);
+ *     dp_sealing_exclude(sealing, "!keep.o", &error);
+ *     dp_seal_folder(sealing, "src", "src.dpn", 0, NULL, &error);
+ */
+int32_t dp_sealing_exclude(const dp_sealing *sealing, const char *pattern, dp_error **error);
 /* Chooses age's format instead of Deadpan's. */
 int32_t dp_sealing_age(const dp_sealing *sealing, int32_t age, dp_error **error);
 /* The length of the result of dp_seal for `length` bytes. If the data are compressed, the largest possible length. */
@@ -231,7 +242,7 @@ int32_t dp_seal_file(const dp_sealing *sealing, const char *input, const char *o
                      const dp_work *work, dp_error **error);
 int32_t dp_open_file(const dp_opening *opening, const char *input, const char *output, int32_t replace,
                      const dp_work *work, dp_error **error);
-/* Sockets, pipes and devices in the folder, and the output itself, are left out. */
+/* Sockets, pipes and devices in the folder, the output itself, and matches of dp_sealing_exclude are left out. */
 int32_t dp_seal_folder(const dp_sealing *sealing, const char *folder, const char *output, int32_t replace,
                        const dp_work *work, dp_error **error);
 /* The folder must not exist. */

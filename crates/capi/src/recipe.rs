@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use deadpan_bind::Fault;
+use deadpan_bind::{Fault, Pattern};
 use deadpan_seal::{Format, Identity, Level, MaxCost, Recipient, Sealing};
 
 /// The recipients and options of sealed files.
@@ -18,6 +18,8 @@ pub(crate) struct Parts {
     pub(crate) hide_length: bool,
     pub(crate) age: bool,
     pub(crate) level: Option<Level>,
+    /// What is left out of folders.
+    pub(crate) exclude: Vec<Pattern>,
     made: Option<Arc<Sealing>>,
 }
 
@@ -27,6 +29,10 @@ impl Recipe {
         let mut parts = self.0.lock();
         parts.made = None;
         change(&mut parts);
+    }
+
+    pub(crate) fn exclude(&self) -> Vec<Pattern> {
+        self.0.lock().exclude.clone()
     }
 
     pub(crate) fn sealing(&self) -> Result<Arc<Sealing>, Fault> {

@@ -78,6 +78,17 @@ impl Pattern {
         &self.text
     }
 
+    /// Whether the pattern is a valid one. An invalid pattern matches nothing, as in git: it is empty, a set in it
+    /// lacks its `]` or names an unknown class, or a backslash is its last byte.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        match self.rest {
+            Rest::Nothing => !self.begin.is_empty(),
+            Rest::Wrong => false,
+            Rest::Ending(_) | Rest::Wild(_) => true,
+        }
+    }
+
     /// Whether the pattern begins with `!`, so that it takes back what earlier patterns have matched.
     #[must_use]
     pub fn takes_back(&self) -> bool {
@@ -180,6 +191,16 @@ mod tests {
         assert!(folders.matches(b"x/a", true) && !folders.matches(b"x/a", false));
         assert!(Pattern::new(b"\xff*").matches(b"x/\xff\xfe", false), "bytes that are no text");
         assert!(Pattern::new(b"!./a").takes_back() && Pattern::new(b"!./a").matches(b"a", false));
+    }
+
+    #[test]
+    fn invalid_patterns() {
+        for wrong in ["", "!", "/", "!/", "//", "a\\", "!a\\", "[a", "x/[!a", "*[", "[[:word:]]", "**/[a-"] {
+            assert!(!Pattern::new(wrong.as_bytes()).is_valid(), "{wrong}");
+        }
+        for right in ["a", "!a", "/a", "./a", "a/", "*", "**", "?", "]", "a\\\\", "\\!", "[]]", "[[:digit:]]", "a]"] {
+            assert!(Pattern::new(right.as_bytes()).is_valid(), "{right}");
+        }
     }
 
     #[test]

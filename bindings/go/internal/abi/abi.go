@@ -40,7 +40,7 @@ func Text(address *byte) string {
 	return string(unsafe.Slice(address, length))
 }
 
-// terminated returns a path with a zero at its end, as C requires.
+// terminated returns a path or a pattern with a zero at its end, as C requires.
 func terminated(path string) *byte {
 	return unsafe.SliceData(append([]byte(path), 0))
 }

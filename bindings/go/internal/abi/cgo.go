@@ -59,6 +59,8 @@ package abi
 #cgo nocallback dp_sealing_hide_length
 #cgo noescape dp_sealing_compress
 #cgo nocallback dp_sealing_compress
+#cgo noescape dp_sealing_exclude
+#cgo nocallback dp_sealing_exclude
 #cgo noescape dp_sealing_age
 #cgo nocallback dp_sealing_age
 #cgo noescape dp_sealed_length
@@ -165,6 +167,7 @@ int32_t dp_sealing_add_session(uintptr_t sealing, uintptr_t session, uintptr_t *
 int32_t dp_sealing_allow_mixed(uintptr_t sealing, int32_t allow, uintptr_t *error);
 int32_t dp_sealing_hide_length(uintptr_t sealing, int32_t hide, uintptr_t *error);
 int32_t dp_sealing_compress(uintptr_t sealing, int32_t level, uintptr_t *error);
+int32_t dp_sealing_exclude(uintptr_t sealing, const char *pattern, uintptr_t *error);
 int32_t dp_sealing_age(uintptr_t sealing, int32_t age, uintptr_t *error);
 int32_t dp_sealed_length(uintptr_t sealing, uint64_t length, uint64_t *sealed, uintptr_t *error);
 int32_t dp_sealing_free(uintptr_t sealing);
@@ -388,6 +391,10 @@ func SealingHideLength(sealing Handle, hide int32, err *Handle) int32 {
 
 func SealingCompress(sealing Handle, level int32, err *Handle) int32 {
 	return int32(C.dp_sealing_compress(C.uintptr_t(sealing), C.int32_t(level), out(err)))
+}
+
+func SealingExclude(sealing Handle, pattern string, err *Handle) int32 {
+	return int32(C.dp_sealing_exclude(C.uintptr_t(sealing), path(pattern), out(err)))
 }
 
 func SealingAge(sealing Handle, age int32, err *Handle) int32 {

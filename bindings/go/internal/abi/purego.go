@@ -36,6 +36,7 @@ var (
 	dpSealingAllowMixed    = add("dp_sealing_allow_mixed")
 	dpSealingHideLength    = add("dp_sealing_hide_length")
 	dpSealingCompress      = add("dp_sealing_compress")
+	dpSealingExclude       = add("dp_sealing_exclude")
 	dpSealingAge           = add("dp_sealing_age")
 	dpSealedLength         = add("dp_sealed_length")
 	dpSealingFree          = add("dp_sealing_free")
@@ -239,6 +240,12 @@ func SealingHideLength(sealing Handle, hide int32, err *Handle) int32 {
 
 func SealingCompress(sealing Handle, level int32, err *Handle) int32 {
 	return call(dpSealingCompress, uintptr(sealing), uintptr(level), uintptr(unsafe.Pointer(err)))
+}
+
+func SealingExclude(sealing Handle, pattern string, err *Handle) int32 {
+	return call(dpSealingExclude,
+		uintptr(sealing), uintptr(unsafe.Pointer(terminated(pattern))), uintptr(unsafe.Pointer(err)),
+	)
 }
 
 func SealingAge(sealing Handle, age int32, err *Handle) int32 {

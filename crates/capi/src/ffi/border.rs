@@ -143,10 +143,16 @@ pub(super) fn apart(input: *const u8, length: usize, output: *const u8, room: us
 // SAFETY: the pointer is NULL, or points to a text that ends with a zero. Nobody changes the text while the path is in
 // use.
 pub(super) unsafe fn path<'a>(pointer: *const c_char) -> Result<&'a Path, Fault> {
+    Ok(Path::new(OsStr::from_bytes(text(pointer, "a path")?)))
+}
+
+/// Returns a text of the caller, without the zero at its end. `what` names the text in the error for NULL.
+// SAFETY: as for `path`.
+pub(super) unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a [u8], Fault> {
     if pointer.is_null() {
-        return Err(Fault::argument("a path is NULL"));
+        return Err(Fault::argument(format!("{what} is NULL")));
     }
-    Ok(Path::new(OsStr::from_bytes(CStr::from_ptr(pointer).to_bytes())))
+    Ok(CStr::from_ptr(pointer).to_bytes())
 }
 
 /// Writes a result.

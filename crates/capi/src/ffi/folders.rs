@@ -13,7 +13,7 @@ use deadpan_bind::Fault;
 type EntryCallback = Option<unsafe extern "C" fn(user: *mut c_void, path: *const c_char, kind: i32, size: u64) -> i32>;
 
 exports! {
-    /// Seals a folder.
+    /// Seals a folder, without what the patterns of `sealing` exclude.
     fn dp_seal_folder(
         sealing: *const dp_sealing,
         folder: *const c_char,
@@ -21,9 +21,12 @@ exports! {
         replace: i32,
         work: *const dp_work,
     ) {
-        let (sealing, watch) = (held::<Recipe, _>(sealing)?.sealing()?, maybe::<Watch, _>(work)?);
+        let (recipe, watch) = (held::<Recipe, _>(sealing)?, maybe::<Watch, _>(work)?);
+        let (sealing, exclude) = (recipe.sealing()?, recipe.exclude());
         let (folder, output) = (path(folder)?, path(output)?);
-        under(watch.as_deref(), |work| deadpan_bind::seal_folder(&sealing, folder, output, replace != 0, work))?;
+        under(watch.as_deref(), |work| {
+            deadpan_bind::seal_folder(&sealing, folder, output, exclude, false, replace != 0, work)
+        })?;
         Ok(())
     }
 

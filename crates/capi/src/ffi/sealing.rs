@@ -1,6 +1,8 @@
 //! Lists of recipients and lists of keys: files are sealed to recipients, and keys open files.
 
-use super::border::{give, held, ready, set};
+use std::ffi::c_char;
+
+use super::border::{give, held, ready, set, text};
 use super::kinds::{dp_opening, dp_passphrase, dp_private_key, dp_public_key, dp_sealing, dp_session};
 use crate::recipe::{Recipe, Ring};
 use deadpan_seal::{Cost, Error, Identity, Level, MaxCost, Passphrase, PrivateKey, PublicKey, Recipient, Session};
@@ -54,6 +56,13 @@ exports! {
             return Err(Error::Invalid("a level of compression is a number from 1 to 19").into());
         }
         held::<Recipe, _>(sealing)?.change(|parts| parts.level = parsed);
+        Ok(())
+    }
+
+    /// Adds a pattern as in `.gitignore`. What the patterns exclude is left out of folders.
+    fn dp_sealing_exclude(sealing: *const dp_sealing, pattern: *const c_char) {
+        let pattern = deadpan_bind::pattern(text(pattern, "a pattern")?)?;
+        held::<Recipe, _>(sealing)?.change(|parts| parts.exclude.push(pattern));
         Ok(())
     }
 

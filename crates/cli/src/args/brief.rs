@@ -85,6 +85,7 @@ const EVERYDAY: &[(&[&str], &[&str])] = &[
             "size",
             "cover",
             "spare",
+            "exclude",
             "quiet",
         ],
     ),

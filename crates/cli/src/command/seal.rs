@@ -152,15 +152,8 @@ impl SealArgs {
             return Err(Failure::usage("--files-from needs a name for the sealed file", "name it with -o OUT"));
         }
         let is_one = !is_many && is_one_pack(&self.files, &self.files_from, &self.output);
-        // An input that does not exist may be a misspelt folder, and is reported when the program opens the input.
-        let may_be_folder = |path: &Path| path.is_dir() || !path.exists() && !remote::is_address(path);
-        if let Some(option) = self.exclude.given()
-            && !is_one
-            && !is_many
-            && !sources.iter().filter_map(Source::path).any(may_be_folder)
-        {
-            let message = format!("{option} leaves out a part of a folder, and there is no folder");
-            return Err(Failure::usage(message, "name a folder, or leave out the option"));
+        if !is_one && !is_many {
+            self.exclude.check(&sources)?;
         }
         let rules = self.exclude.rules()?;
         let route = self.many.route(&self.files, &self.output, rules.clone())?;

@@ -93,7 +93,8 @@ impl Unpack {
             None => {
                 let hint = "deadpan open unpacks what is sealed; compressed archives go through their own program \
                     first: zcat FILE | deadpan unpack -o OUT";
-                return Err(Failure::new(Exit::Data, format!("{name} is not a tar archive"), hint));
+                let failure = Failure::new(Exit::Data, format!("{name} is not a tar archive"), hint);
+                return Err(Failure { damaged: true, ..failure });
             }
         };
         if args.unpack.keep_going {
@@ -251,7 +252,8 @@ impl<'a> Job<'a> {
 
     fn damaged(&self) -> Failure {
         let hint = "what is whole of it is kept; get a whole copy for the rest";
-        Failure::new(Exit::Data, format!("{} is damaged", self.input.shown()), hint)
+        let failure = Failure::new(Exit::Data, format!("{} is damaged", self.input.shown()), hint);
+        Failure { damaged: true, ..failure }
     }
 }
 

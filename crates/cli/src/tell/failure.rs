@@ -65,6 +65,8 @@ pub struct Failure {
     pub notes: Vec<String>,
     /// The path of what was kept all the same.
     pub kept: Option<PathBuf>,
+    /// Whether the input is damaged, or is not what it should be.
+    pub damaged: bool,
     /// Whether the failure is not printed, because the output has no reader any more.
     pub quiet: bool,
     /// Whether the last JSON object on standard output already reports the failure.
@@ -87,6 +89,7 @@ impl Failure {
             hint: Some(hint.into()),
             notes: Vec::new(),
             kept: None,
+            damaged: false,
             quiet: false,
             told: false,
         }
@@ -112,7 +115,11 @@ impl Failure {
                 },
             },
             Error::Write(error) => Self::io("write", name, &error),
-            error => Self::advised(Exit::from(error.fault()), name, &error, advice::seal::advise(&error)),
+            error => {
+                let exit = Exit::from(error.fault());
+                let failure = Self::advised(exit, name, &error, advice::seal::advise(&error));
+                Self { damaged: exit == Exit::Data, ..failure }
+            }
         }
     }
 
@@ -154,7 +161,16 @@ impl Failure {
                 Self { hint, ..failure }.about(name)
             }
             error => {
-                Self::advised(Exit::from(error.fault()), name, &error, advice::pack::advise(&error).map(Cow::Borrowed))
+                // These are faults of what lies in the target folder.
+                let is_conflict = matches!(
+                    error,
+                    deadpan_pack::Error::Archive(
+                        deadpan_pack::Flaw::InTheWay { .. } | deadpan_pack::Flaw::NoFolder { .. }
+                    )
+                );
+                let exit = Exit::from(error.fault());
+                let failure = Self::advised(exit, name, &error, advice::pack::advise(&error).map(Cow::Borrowed));
+                Self { damaged: exit == Exit::Data && !is_conflict, ..failure }
             }
         }
     }

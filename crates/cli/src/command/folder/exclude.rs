@@ -45,8 +45,21 @@ pub struct ExcludeArgs {
 }
 
 impl ExcludeArgs {
+    /// Refuses the options if none of the inputs is a folder. An input that does not exist may be a misspelt folder, and
+    /// is reported when the program opens the input.
+    pub fn check(&self, sources: &[Source]) -> Result<(), Failure> {
+        let may_be_folder = |path: &Path| path.is_dir() || !path.exists() && !remote::is_address(path);
+        match self.given() {
+            Some(option) if !sources.iter().filter_map(Source::path).any(may_be_folder) => Err(Failure::usage(
+                format!("{option} leaves out a part of a folder, and there is no folder"),
+                "name a folder, or leave out the option",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns an option that was given.
-    pub fn given(&self) -> Option<&'static str> {
+    fn given(&self) -> Option<&'static str> {
         let given = [
             ("--exclude", !self.exclude.is_empty()),
             ("--exclude-from", !self.exclude_from.is_empty()),

@@ -137,8 +137,8 @@ pub fn entry(
     };
     match opened.seek_in(Cursor::new(input, length)) {
         Ok(mut reader) => {
-            let end = range.end.min(reader.length());
-            keep(&mut reader, range.start.min(end)..end, origin, partial, &place, attributes, failure)
+            let range = within(range, &reader);
+            keep(&mut reader, range, origin, partial, &place, attributes, failure)
         }
         Err(_) => failure,
     }
@@ -217,19 +217,11 @@ pub fn stream(
     else {
         return Ok(None);
     };
-    let unwritten = |error: io::Error| Failure::io("write", &output.shown(), &error);
-    let (signatures, all, mut writer, mut end) = (reader.signatures().cloned(), reader.length(), output.writer(), 0);
+    let (signatures, all) = (reader.signatures().cloned(), reader.length());
     if all > most {
         return Err(too_long(name, TooLong(most)));
     }
-    let mut put = |at: u64, bytes: &[u8]| {
-        io::copy(&mut io::repeat(0).take(at - end), &mut writer)?;
-        writer.write_all(bytes)?;
-        end = at + bytes.len() as u64;
-        Ok(())
-    };
-    let (gaps, first) = gaps(&mut reader, 0..all, name, &mut put).map_err(unwritten)?;
-    put(all, &[]).map_err(unwritten)?;
+    let (gaps, first) = with_zeros(&mut reader, 0..all, name, output)?;
     let mut notes = notes_on(&gaps, all, "zeros");
     let error = match (damage, first.map(library)) {
         (None, None) => return Ok(Some(Summary { plain: all, sealed: 0, signatures })),
@@ -240,6 +232,58 @@ pub fn stream(
         (None, Some(first)) => first,
     };
     Err(Failure { notes, ..Failure::seal(name, error) })
+}
+
+/// Does the same with one file of a folder, whose data are a range of the sealed data. Writes nothing if the data are
+/// undamaged.
+pub fn entry_stream(
+    opened: &Opened,
+    range: Range<u64>,
+    origin: &Origin<'_>,
+    job: &OpenJob<'_>,
+    output: &Output,
+) -> Result<(), Failure> {
+    let name = &origin.name;
+    let Some(Ok(Behind { mut reader, end: None })) = local(origin, job).map(|positions| behind(opened, positions))
+    else {
+        return Ok(());
+    };
+    let range = within(range, &reader);
+    let looked = gaps(&mut reader, range.clone(), name, |_, _| Ok(()));
+    if looked.is_ok_and(|(gaps, _)| gaps.is_empty()) {
+        return Ok(());
+    }
+    let all = range.end - range.start;
+    let (gaps, first) = with_zeros(&mut reader, range, name, output)?;
+    let notes = notes_on(&gaps, all, "zeros");
+    first.map_or(Ok(()), |first| Err(Failure { notes, ..Failure::seal(name, library(first)) }))
+}
+
+/// Returns the part of a range that the sealed data have.
+fn within(range: Range<u64>, reader: &Reader<'_>) -> Range<u64> {
+    let end = range.end.min(reader.length());
+    range.start.min(end)..end
+}
+
+/// Writes the data of a range that can be read, and zeros where data are missing. Returns the missing parts and the
+/// first error.
+fn with_zeros(
+    reader: &mut Reader<'_>,
+    range: Range<u64>,
+    name: &str,
+    output: &Output,
+) -> Result<(Vec<Range<u64>>, Option<io::Error>), Failure> {
+    let unwritten = |error: io::Error| Failure::io("write", &output.shown(), &error);
+    let (all, mut writer, mut end) = (range.end - range.start, output.writer(), 0);
+    let mut put = |at: u64, bytes: &[u8]| {
+        io::copy(&mut io::repeat(0).take(at - end), &mut writer)?;
+        writer.write_all(bytes)?;
+        end = at + bytes.len() as u64;
+        Ok(())
+    };
+    let found = gaps(reader, range, name, &mut put).map_err(unwritten)?;
+    put(all, &[]).map_err(unwritten)?;
+    Ok(found)
 }
 
 /// Keeps the data before the damage, if nothing after it can be found.

@@ -55,7 +55,9 @@ fn to(
     job: &OpenJob<'_>,
 ) -> Result<Done, Failure> {
     let args = job.args;
-    if let Some(positions) = origin.positions.filter(|_| !args.only.is_empty()) {
+    if let Some(positions) = origin.positions.filter(|_| !args.only.is_empty())
+        && !is_index_lost(opened, origin, positions, job)
+    {
         return part(opened, origin, positions, place, job);
     }
     if job.judge.is_required() {
@@ -96,6 +98,15 @@ fn to(
     }
     let Stopped { failure, is_refused, .. } = stopped.unfound(origin, job);
     if is_refused { Err(target.discard(failure)) } else { target.end(Err(failure), args.output.sync) }
+}
+
+/// Whether the user wants what is undamaged, and the index is damaged. Then the entries are looked for in order.
+fn is_index_lost(opened: &Opened, origin: &Origin<'_>, positions: (&dyn ReadAt, u64), job: &OpenJob<'_>) -> bool {
+    behind::local(origin, job).is_some()
+        && match contents(opened, origin, positions, job) {
+            Ok((mut contents, _)) => contents.entries().any(|entry| entry.is_err()),
+            Err(failure) => failure.damaged,
+        }
 }
 
 /// A reader for the data of a sealed file at any position.
@@ -358,15 +369,19 @@ fn part(
         Some(pick) => {
             // A slash at the beginning keeps a `!` in the name from being a sign.
             let path = [b"/", contents.root_name(), b"/", &pick.entry.path].concat();
+            let file = pick.file();
+            let range = file.content..file.content.saturating_add(file.size);
+            let is_plain = args.unpack.keep_going && file.kind == Kind::File;
+            if is_plain && !output.is_positioned() && !output.is_terminal() {
+                behind::entry_stream(opened, range.clone(), origin, job, &output)?;
+            }
             let mut unpacker = Unpacker::single(Selection::new([path]).filter(), writer);
             args.unpack.limit(&mut unpacker);
             let excerpt = Excerpt::new(chosen.entries(&mut contents), other);
             let unpacked = deadpan_pack::unpack(excerpt, &mut unpacker, &deadpan_pack::Work::default());
             drop(unpacker);
-            let file = pick.file();
             match unpacked {
-                Err(error @ Error::Read(_)) if args.unpack.keep_going && file.kind == Kind::File => {
-                    let range = file.content..file.content.saturating_add(file.size);
+                Err(error @ Error::Read(_)) if is_plain => {
                     let attributes = of_file(file, args.unpack.mask());
                     return Err(behind::entry(opened, range, origin, job, output, attributes, failed(error)));
                 }
@@ -399,8 +414,7 @@ fn names_the_file(place: &Place, args: &OpenOptions, is_known: bool) -> bool {
     args.output.place() == Some(place)
         && !place.ends_with_slash()
         && !path.is_dir()
-        && (is_known || path.file_name() == only.file_name())
-        && selection(&args.only).is_one_name()
+        && (is_known || path.file_name() == only.file_name() && selection(&args.only).is_one_name())
 }
 
 /// The bits in `mask` and the bits setuid, setgid and sticky are removed from the mode.

@@ -13,7 +13,7 @@ use super::copy::copy;
 use super::cover;
 use super::drafts::{DraftNames, name_of};
 use super::shape::{PictureFormatArg, Pixels, ending, format_of, is_other_picture};
-use crate::command::folder::{self, PackArgs};
+use crate::command::folder::{self, ExcludeArgs, PackArgs, check_stdin};
 use crate::command::plan::Plan;
 use crate::command::seal;
 use crate::key::home::Home;
@@ -48,6 +48,7 @@ const PIECE: usize = 1 << 20;
     "deadpan picture hide -r alice photos             a folder, for Alice",
     "deadpan picture hide -p --format webp notes.txt  with a passphrase, as WebP",
     "deadpan picture hide --spare 2 photos            photos-001.png and two more; any two of them may be lost",
+    "deadpan picture hide --exclude '*.tmp' photos    without what matches",
     "deadpan picture hide --cover beach.jpg -o b notes.txt   in the lowest bits of a photograph: b.png",
     "deadpan picture hide --spare 1 --cover album -o trip notes.txt   in photographs, any of which may be lost",
     "deadpan picture hide --raw -o out data           the bytes as they are, not sealed",
@@ -88,6 +89,8 @@ pub struct HideArgs {
     compress: LevelArgs,
     #[command(flatten)]
     pack: PackArgs,
+    #[command(flatten)]
+    exclude: ExcludeArgs,
     /// The file or folder to hide; - or no FILE is standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
@@ -97,14 +100,21 @@ pub struct Hide {
     args: HideArgs,
     source: Source,
     format: Format,
+    /// What is left out of a folder.
+    rules: Rules,
 }
 
 impl HideArgs {
     pub fn plan(mut self) -> Result<Hide, Failure> {
         self.to.imply_passphrase(false);
         self.to.check()?;
-        let sources = Source::all(self.file.clone().into_iter().collect())?;
-        self.to.leave_stdin_to(&sources)?;
+        let files: Vec<_> = self.file.clone().into_iter().collect();
+        check_stdin(&files, &[], self.exclude.files())?;
+        let sources = Source::all(files)?;
+        let reads_list = self.exclude.files().iter().any(|file| file == Path::new("-"));
+        let read: Vec<_> = sources.iter().cloned().chain(reads_list.then_some(Source::Stdin)).collect();
+        self.to.leave_stdin_to(&read)?;
+        self.exclude.check(&sources)?;
         let source = sources.into_iter().next().unwrap_or(Source::Stdin);
         if self.raw && self.to.is_given() && self.cover.is_empty() {
             let hint = "leave out --raw, or the recipients";
@@ -127,7 +137,8 @@ impl HideArgs {
             let hint = "leave out --uncompressed, or choose --format png";
             return Err(Failure::usage("--uncompressed is for PNG, and WebP is always compressed", hint));
         }
-        Ok(Hide { args: self, source, format })
+        let rules = self.exclude.rules()?;
+        Ok(Hide { args: self, source, format, rules })
     }
 
     /// Returns the format of the pictures. `--format` and the extension of `-o` determine the format.
@@ -293,15 +304,17 @@ fn fill(
     names: &DraftNames,
 ) -> Result<Done, Failure> {
     let pack = &hide.args.pack;
-    let progress = pack.progress(input, &Rules::default()).hidden_if(input.is_terminal());
+    let progress = pack.progress(input, &hide.rules).hidden_if(input.is_terminal());
     let add = |bytes| progress.add(bytes);
     let work = Work { progress: Some(&add), ..Work::default() };
     let name = input.shown();
     if let Some(sealing) = sealing.filter(|_| input.is_folder()) {
-        let source = PackSource(pack.packer(input, None, Rules::default())?);
+        let source = PackSource(pack.packer(input, None, hide.rules.clone())?);
         let (_, PackSource(packer)) =
             sealing.gather_at(source, output, &work).map_err(|error| folder::blame(error, &name, &names.shown()))?;
-        return Ok(Done { bytes: packer.size(), ..folder::outcome(&name, &packer.notes()) });
+        let mut done = folder::outcome(&name, &packer.notes());
+        folder::tell(&mut done, &hide.rules, &packer);
+        return Ok(Done { bytes: packer.size(), ..done });
     }
     let written = match (sealing, input.length().filter(|_| input.positioned)) {
         (Some(sealing), Some(length)) => sealing.seal_at(&input.data, length, output, &work).map(|done| done.plain),

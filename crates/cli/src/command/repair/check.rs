@@ -98,7 +98,10 @@ fn judged(input: &Input, open: &OpenSidecar, damage: &Damage, lists_places: bool
     }
     let (failure, remark) = match damage.fixable() {
         Ok(()) => {
-            let hint = format!("repair it with: deadpan repair fix {name}");
+            let hint = format!(
+                "repair it with: deadpan repair fix {name}; if it was changed on purpose: deadpan repair make --force \
+                 {name}"
+            );
             (Failure::new(Exit::Data, format!("{name} is damaged: {}", file_damage(damage)), hint), "can be repaired")
         }
         Err(error @ Error::Foreign) => {

@@ -21,7 +21,7 @@ pub const ENDING: &str = ".dpr";
 /// How the sidecar of a file is found.
 #[derive(Debug, clap::Args)]
 pub struct SidecarArgs {
-    /// The file with the recovery data [default: FILE.dpr]
+    /// The file with the recovery data, or its folder [default: FILE.dpr]
     #[arg(short, long, value_name = "FILE")]
     sidecar: Option<PathBuf>,
 }
@@ -29,16 +29,26 @@ pub struct SidecarArgs {
 impl SidecarArgs {
     /// Returns an error if one sidecar is named for several files.
     pub fn check(&self, sources: &[Source]) -> Result<(), Failure> {
-        if self.sidecar.is_some() && sources.len() > 1 {
-            return Err(Failure::usage("one sidecar is for one file", "name the files one by one"));
+        if self.sidecar.as_deref().is_some_and(|sidecar| !is_folder(sidecar)) && sources.len() > 1 {
+            let hint = "name the folder that holds the sidecars of all files, or name the files one by one";
+            return Err(Failure::usage("one sidecar is for one file", hint));
         }
         Ok(())
     }
 
     /// Returns the path of the sidecar of the file at `path`.
     pub fn path(&self, path: &Path) -> PathBuf {
-        self.sidecar.clone().unwrap_or_else(|| beside(path, ENDING))
+        let usual = beside(path, ENDING);
+        match &self.sidecar {
+            Some(folder) if is_folder(folder) => folder.join(usual.file_name().unwrap_or_default()),
+            Some(sidecar) => sidecar.clone(),
+            None => usual,
+        }
     }
+}
+
+fn is_folder(path: &Path) -> bool {
+    About::of_path(path).is_ok_and(|about| about.is_folder())
 }
 
 /// Returns the path of a file beside another one, whose name is the other name with an ending.
@@ -70,10 +80,17 @@ pub fn repairable(source: &Source, result: Result<Done, Failure>) -> Result<Done
 
 /// Does the same with one failure.
 pub fn advised(source: &Source, mut failure: Failure) -> Failure {
-    let path = source.path().filter(|path| failure.exit == Exit::Data && !remote::is_address(path));
+    // If the header of a sealed file is damaged, it may seem that no key fits.
+    let is_keyless = failure.exit == Exit::Key;
+    let path = source.path().filter(|path| (failure.damaged || is_keyless) && !remote::is_address(path));
     if let Some(path) = path.filter(|path| About::of_path(&beside(path, ENDING)).is_ok_and(|it| it.is_file())) {
-        let fix = format!("repair it with: deadpan repair fix {}", shown(path));
-        failure.hint = Some(failure.hint.map_or(fix.clone(), |hint| format!("{fix}; or else: {hint}")));
+        let path = shown(path);
+        let fix = format!("repair it with: deadpan repair fix {path}");
+        failure.hint = Some(match failure.hint {
+            Some(hint) if is_keyless => format!("{hint}; or is it damaged? deadpan repair check {path}"),
+            Some(hint) => format!("{fix}; or else: {hint}"),
+            None => fix,
+        });
     }
     failure
 }

@@ -46,7 +46,12 @@ impl Failure {
                  all places"
             )
         };
-        Self::new(Exit::Data, message, "get another copy; `deadpan open --keep-going` opens the rest of a sealed file")
+        Self::new(
+            Exit::Data,
+            message,
+            "get another copy, or check that these recovery data belong to it; `deadpan open --keep-going` opens the \
+             rest of a sealed file",
+        )
     }
 }
 

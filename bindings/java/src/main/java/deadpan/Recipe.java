@@ -1,7 +1,13 @@
 package deadpan;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -27,6 +33,9 @@ final class Recipe extends HandleList {
                     "dp_sealing_hide_length", Library.HANDLE, Library.INT, Library.POINTER);
     private static final MethodHandle COMPRESS =
             Library.function("dp_sealing_compress", Library.HANDLE, Library.INT, Library.POINTER);
+    private static final MethodHandle EXCLUDE =
+            Library.function(
+                    "dp_sealing_exclude", Library.HANDLE, Library.POINTER, Library.POINTER);
     private static final MethodHandle AGE =
             Library.function("dp_sealing_age", Library.HANDLE, Library.INT, Library.POINTER);
     private static final MethodHandle LENGTH =
@@ -39,8 +48,32 @@ final class Recipe extends HandleList {
     private static final MethodHandle FREE = Library.function("dp_sealing_free", Library.HANDLE);
 
     /** Options of a recipe. */
-    record Options(boolean mixed, boolean hideLength, boolean age, int level) {
-        static final Options NONE = new Options(false, false, false, 0);
+    record Options(
+            boolean mixed, boolean hideLength, boolean age, int level, List<String> exclude) {
+        static final Options NONE = new Options(false, false, false, 0, List.of());
+
+        Options withMixed() {
+            return new Options(true, hideLength, age, level, exclude);
+        }
+
+        Options withHiddenLength() {
+            return new Options(mixed, true, age, level, exclude);
+        }
+
+        Options withAge() {
+            return new Options(mixed, hideLength, true, level, exclude);
+        }
+
+        Options withLevel(int level) {
+            return new Options(mixed, hideLength, age, level, exclude);
+        }
+
+        /** Adds patterns. */
+        Options without(List<String> patterns) {
+            List<String> all = new ArrayList<>(exclude);
+            all.addAll(patterns);
+            return new Options(mixed, hideLength, age, level, List.copyOf(all));
+        }
     }
 
     private Recipe(Object owner, String noun) {
@@ -83,6 +116,7 @@ final class Recipe extends HandleList {
             recipe.set(HIDE_LENGTH, options.hideLength ? 1 : 0);
             recipe.set(COMPRESS, options.level);
             recipe.set(AGE, options.age ? 1 : 0);
+            options.exclude.forEach(recipe::exclude);
         } catch (Throwable failed) {
             recipe.close();
             throw failed;
@@ -96,6 +130,32 @@ final class Recipe extends HandleList {
         Recipe list = new Recipe(owner, noun);
         list.add(how, entry);
         return list;
+    }
+
+    private void exclude(String pattern) {
+        long number = number();
+        byte[] bytes = bytes(pattern);
+        Call.run(
+                call ->
+                        (int)
+                                EXCLUDE.invokeExact(
+                                        number,
+                                        call.arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes),
+                                        call.error));
+    }
+
+    /** Returns the bytes of a pattern in UTF-8, followed by a zero. */
+    private static byte[] bytes(String pattern) {
+        try {
+            if (pattern.indexOf('\0') < 0) {
+                // The encoder refuses half a character, which a String turns into the wildcard ?.
+                return UTF_8.newEncoder().encode(CharBuffer.wrap(pattern + '\0')).array();
+            }
+        } catch (CharacterCodingException half) {
+            // The exception below names the pattern.
+        }
+        throw new IllegalArgumentException(
+                "the pattern \"" + pattern + "\" has a zero or half a character");
     }
 
     private void set(MethodHandle option, int value) {

@@ -94,7 +94,7 @@ public final class Sealer {
      * @return the sealer with this option
      */
     public Sealer allowMixed() {
-        return with(new Recipe.Options(true, options.hideLength(), options.age(), options.level()));
+        return with(options.withMixed());
     }
 
     /**
@@ -103,7 +103,7 @@ public final class Sealer {
      * @return the sealer with this option
      */
     public Sealer hideLength() {
-        return with(new Recipe.Options(options.mixed(), true, options.age(), options.level()));
+        return with(options.withHiddenLength());
     }
 
     /**
@@ -117,8 +117,7 @@ public final class Sealer {
             throw new IllegalArgumentException(
                     "a level of compression is a number from 1 to 19, not " + level);
         }
-        return with(
-                new Recipe.Options(options.mixed(), options.hideLength(), options.age(), level));
+        return with(options.withLevel(level));
     }
 
     /**
@@ -127,8 +126,39 @@ public final class Sealer {
      * @return the sealer with this option
      */
     public Sealer ageFormat() {
-        return with(
-                new Recipe.Options(options.mixed(), options.hideLength(), true, options.level()));
+        return with(options.withAge());
+    }
+
+    /**
+     * Leaves out of folders what these patterns match, after the patterns of earlier calls. The
+     * patterns are those of {@code .gitignore}. The last pattern that matches decides, and a
+     * pattern with {@code !} takes back what earlier patterns matched. The names are compared as
+     * UTF-8. Files, streams and bytes are sealed as without patterns.
+     *
+     * {@snippet :
+     * sealer.exclude("node_modules/", "*.o", "!keep.o").sealFolder(Path.of("src"), output);
+     * }
+     *
+     * @param patterns the patterns
+     * @return the sealer with this option
+     * @throws IllegalArgumentException if a pattern is not valid, such as {@code [a}
+     */
+    public Sealer exclude(String... patterns) {
+        return exclude(Given.list(patterns, "pattern"));
+    }
+
+    /**
+     * Leaves out of folders what these patterns match, as {@link #exclude(String...)} does.
+     *
+     * @param patterns the patterns
+     * @return the sealer with this option
+     * @throws IllegalArgumentException if a pattern is not valid, such as {@code [a}
+     */
+    public Sealer exclude(Collection<String> patterns) {
+        List<String> list = Given.list(patterns, "pattern");
+        // The library refuses an invalid pattern already here, and not only with the folder.
+        Recipe.of(null, List.of(), Recipe.Options.NONE.without(list)).close();
+        return with(options.without(list));
     }
 
     private Sealer with(Recipe.Options changed) {
@@ -295,7 +325,8 @@ public final class Sealer {
     }
 
     /**
-     * Seals a folder to a file. Sockets, pipes and devices in the folder are not sealed.
+     * Seals a folder to a file, with everything in it but what matches {@link #exclude(String...)}.
+     * Sockets, pipes and devices in the folder are not sealed.
      *
      * @param folder the folder
      * @param output the sealed file

@@ -133,6 +133,61 @@ class FilesTest {
         assertTrue(isTold);
     }
 
+    private List<String> without(String... patterns) throws IOException {
+        Path sealed = folder.resolve("tree.dpn");
+        SEALER.exclude(patterns).replaceExisting().sealFolder(folder.resolve("tree"), sealed);
+        return Deadpan.listFolder(sealed, KEY).stream()
+                .filter(entry -> entry.kind() == Entry.Kind.FILE)
+                .map(Entry::path)
+                .sorted()
+                .toList();
+    }
+
+    @Test
+    void foldersWithoutWhatIsExcluded() throws IOException {
+        Path tree = folder.resolve("tree");
+        for (String name : List.of("a.c", "a.o", "in/größer", "in/keep.o", "node_modules/x")) {
+            Files.createDirectories(tree.resolve(name).getParent());
+            Files.write(tree.resolve(name), FACE);
+        }
+        List<String> all = List.of("a.c", "a.o", "in/größer", "in/keep.o", "node_modules/x");
+        assertEquals(all, without());
+        assertEquals(all, without("none"));
+        assertEquals(List.of("a.c", "in/größer", "node_modules/x"), without("*.o"));
+        assertEquals(
+                List.of("a.c", "in/größer", "in/keep.o"),
+                without("node_modules/", "*.o", "!keep.o"));
+        assertEquals(List.of("a.c", "node_modules/x"), without("!keep.o", "*.o", "größer"));
+        assertEquals(List.of("a.c", "a.o", "node_modules/x"), without("in/", "!in/keep.o"));
+        assertEquals(List.of(), without("*"));
+
+        // Each call adds patterns, and a sealer does not change.
+        Path sealed = folder.resolve("both.dpn");
+        Sealer first = SEALER.exclude(List.of("*.o", "node_modules/"));
+        Sealer both = first.compress(3).exclude("!keep.o").hideLength().allowMixed();
+        first.sealFolder(tree, folder.resolve("first.dpn"));
+        both.sealFolder(tree, sealed);
+        assertEquals(4, Deadpan.listFolder(folder.resolve("first.dpn"), KEY).size());
+        assertEquals(5, Deadpan.listFolder(sealed, KEY).size());
+        // Files are sealed as without patterns.
+        SEALER.exclude("*").sealFile(tree.resolve("a.c"), folder.resolve("a.dpn"));
+        Deadpan.openFile(folder.resolve("a.dpn"), folder.resolve("a"), KEY);
+        assertArrayEquals(FACE, Files.readAllBytes(folder.resolve("a")));
+    }
+
+    @Test
+    void invalidPatternsAreNamed() {
+        for (String wrong : List.of("", "!", "/", "[a", "x/[!a", "[[:word:]]", "a\0b", "a\ud83d")) {
+            IllegalArgumentException refused =
+                    assertThrows(
+                            IllegalArgumentException.class, () -> SEALER.exclude("*.o", wrong));
+            assertTrue(
+                    refused.getMessage().startsWith("the pattern \"" + wrong + "\" "),
+                    refused::getMessage);
+        }
+        assertThrows(NullPointerException.class, () -> SEALER.exclude("*.o", null));
+    }
+
     @Test
     void foldersComeBack() throws IOException {
         Path tree = Files.createDirectories(folder.resolve("tree").resolve("in")).getParent();

@@ -74,6 +74,7 @@ class NullsTest {
         sample(Collection.class, List.of(key));
         sample(Path.class, file);
         sample(String.class, "text");
+        sample(String[].class, new String[] {"text"});
         sample(byte[].class, new byte[500]);
         sample(char[].class, new char[] {'a'});
         sample(ByteBuffer.class, ByteBuffer.allocate(500));
