@@ -45,8 +45,8 @@ pub struct ExcludeArgs {
 }
 
 impl ExcludeArgs {
-    /// Refuses the options if none of the inputs is a folder. An input that does not exist may be a misspelt folder, and
-    /// is reported when the program opens the input.
+    /// Refuses the options if none of the inputs is a folder. An input that does not exist may be a misspelt folder,
+    /// and is reported when the program opens the input.
     pub fn check(&self, sources: &[Source]) -> Result<(), Failure> {
         let may_be_folder = |path: &Path| path.is_dir() || !path.exists() && !remote::is_address(path);
         match self.given() {
