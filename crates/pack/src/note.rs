@@ -83,34 +83,44 @@ impl fmt::Display for Note {
     }
 }
 
-/// The notes on a packing: the first thousand notes, and the number of further notes.
+impl Note {
+    /// Whether the note names something that is missing in the pack, because a file could not be read or became
+    /// shorter.
+    #[must_use]
+    pub fn is_of_missing(&self) -> bool {
+        matches!(
+            self.what,
+            What::Unreadable(_) | What::UnreadPatterns(_) | What::Shrank | What::Damaged(_) | What::Bare(_)
+        )
+    }
+}
+
+/// The notes on a packing: the first thousand notes on what is missing, the first thousand other notes, and the numbers
+/// of further notes.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
     list: Vec<Note>,
-    more: u64,
-    incomplete: bool,
+    missing: u64,
+    others: u64,
 }
 
-/// The maximum number of notes that are kept. There may be a note on every file.
+/// The maximum number of notes of each kind that are kept. There may be a note on every file.
 pub(crate) const LONGEST: usize = 1000;
 
 impl Notes {
     pub(crate) fn add(&mut self, path: &[u8], what: What) {
-        self.incomplete |= matches!(
-            what,
-            What::Unreadable(_) | What::UnreadPatterns(_) | What::Shrank | What::Damaged(_) | What::Bare(_)
-        );
-        if self.list.len() < LONGEST {
-            self.list.push(Note { path: path.to_vec(), what });
-        } else {
-            self.more += 1;
+        let note = Note { path: path.to_vec(), what };
+        let count = if note.is_of_missing() { &mut self.missing } else { &mut self.others };
+        if *count < LONGEST as u64 {
+            self.list.push(note);
         }
+        *count += 1;
     }
 
     /// Whether an entry is missing or incomplete in the pack, because a file could not be read or became shorter.
     #[must_use]
     pub fn incomplete(&self) -> bool {
-        self.incomplete
+        self.missing > 0
     }
 
     /// The notes that were kept.
@@ -119,9 +129,34 @@ impl Notes {
         &self.list
     }
 
-    /// The number of notes that were not kept.
+    /// The number of notes on what is missing that were not kept.
+    #[must_use]
+    pub fn more_missing(&self) -> u64 {
+        self.missing.saturating_sub(LONGEST as u64)
+    }
+
+    /// The number of other notes that were not kept.
     #[must_use]
     pub fn more(&self) -> u64 {
-        self.more
+        self.others.saturating_sub(LONGEST as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_other_notes_do_not_hide_what_is_missing() {
+        let mut notes = Notes::default();
+        for _ in 0..LONGEST + 2 {
+            notes.add(b"fifo", What::Special);
+        }
+        assert!(!notes.incomplete());
+        notes.add(b"file", What::Shrank);
+        assert!(notes.incomplete() && notes.list()[LONGEST].is_of_missing());
+        assert_eq!((notes.list().len(), notes.more(), notes.more_missing()), (LONGEST + 1, 2, 0));
+        (0..LONGEST).for_each(|_| notes.add(b"file", What::Shrank));
+        assert_eq!((notes.list().len(), notes.more(), notes.more_missing()), (2 * LONGEST, 2, 1));
     }
 }

@@ -145,22 +145,25 @@ pub fn outside(input: &Input, place: &Place, output: &OutputArgs) -> Option<Stri
     (!is_named && input.is_folder()).then(|| format!("the result is {}; choose another place with -o", place.shown()))
 }
 
-/// Returns the result of packing a folder: the notes, and a failure if the archive lacks an entry.
+/// Returns the result of packing a folder: the notes, and a failure if the archive lacks an entry. The failure has the
+/// notes that name what is missing.
 pub fn outcome(folder: &str, notes: &Notes) -> Done {
-    let mut texts: Vec<_> = notes.list().iter().map(ToString::to_string).collect();
-    if notes.more() > 0 {
-        texts.push(count(notes.more(), "more note is not shown", "more notes are not shown"));
-    }
-    let missing = || {
-        Failure::new(
+    let texts = |are_of_missing: bool, more: u64| -> Vec<_> {
+        let list = notes.list().iter().filter(|note| note.is_of_missing() == are_of_missing).map(ToString::to_string);
+        let more = (more > 0).then(|| count(more, "more note is not shown", "more notes are not shown"));
+        list.chain(more).collect()
+    };
+    let missing = || Failure {
+        notes: texts(true, notes.more_missing()),
+        ..Failure::new(
             Exit::System,
             format!("{folder} is not complete in the result, since a part of it could not be read"),
-            "the notes name what is missing; make that readable, and try again",
+            "the notes name what is missing; make that readable or exclude it, and try again",
         )
     };
     let failures: Vec<_> = notes.incomplete().then(missing).into_iter().collect();
     let exit = failures.first().map_or(Exit::Done, |failure| failure.exit);
-    Done { failures, notes: texts, exit, ..Done::default() }
+    Done { failures, notes: texts(false, notes.more()), exit, ..Done::default() }
 }
 
 pub fn failed(folder: &str, error: deadpan_pack::Error) -> Failure {

@@ -295,6 +295,9 @@ impl Plan for Seal {
         let mut report = Report::new("seal", args.output.json, results).aside(args.is_to_stdout());
         let claims = Claims::on(&self.sources);
         if args.many.is_rehearsal() {
+            if args.to.is_given() {
+                args.to.find(&Home::find()?)?;
+            }
             return self.show(report.rehearsing(), &claims);
         }
         let named = args.to.find(&Home::find()?)?;

@@ -200,9 +200,7 @@ impl<'a> Job<'a> {
             done.notes.append(&mut idle);
             return Ok(done);
         }
-        let mut done = target.keep_whole(self.damaged(), outcome);
-        done.notes.splice(..0, left_out(excerpt.left_out()));
-        Ok(done)
+        Ok(target.keep_whole(self.damaged(), outcome, left_out(excerpt.left_out())))
     }
 
     /// Unpacks an archive from its beginning to its end. `is_damaged` means that the archive has an index which cannot
@@ -228,7 +226,9 @@ impl<'a> Job<'a> {
         let outcome = unpack(self.archive.through(input, self.start), target.unpacker(), &work);
         drop(progress);
         match outcome.map_err(|error| self.failed(error)) {
-            Ok(outcome) if outcome.damaged || is_damaged => Ok(target.keep_whole(self.damaged(), Ok(outcome))),
+            Ok(outcome) if outcome.damaged || is_damaged => {
+                Ok(target.keep_whole(self.damaged(), Ok(outcome), Vec::new()))
+            }
             outcome => target.end(outcome, args.output.sync),
         }
     }

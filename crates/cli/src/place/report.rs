@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::place::input::Source;
 use crate::place::output::Place;
-use crate::tell::console::{complain, say, say_json};
+use crate::tell::console::{say, say_json};
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::names::{joined, put_name};
 use crate::tell::streams::print_json;
@@ -25,8 +25,9 @@ pub struct Done {
     pub remark: Option<String>,
     /// The name of the default key, if it is used because no recipient was named.
     pub default_key: Option<String>,
-    /// The failures of entries, with `--keep-going`.
+    /// The failures of entries, with `--keep-going`. Their notes are printed even if the user wants only errors.
     pub failures: Vec<Failure>,
+    /// The notes that belong to no failure.
     pub notes: Vec<String>,
     /// The exit code. The code is not [`Exit::Done`] if some of the work failed.
     pub exit: Exit,
@@ -144,9 +145,7 @@ impl Report {
 
     fn say(&self, what: &str, done: &Done) {
         done.failures.iter().for_each(Failure::say);
-        // Notes about failures are printed even if the user wants only errors.
-        let tell = if done.failures.is_empty() { say } else { complain };
-        done.notes.iter().for_each(|note| tell(&format!("note: {note}")));
+        done.notes.iter().for_each(|note| say(&format!("note: {note}")));
         // A name that the sender chose is always printed, since the user cannot know this name.
         if self.talks || matches!(done.output, Some(Place::Sealed(_))) {
             say(&line(self.command, what, done));
@@ -236,7 +235,10 @@ fn object(command: &str, file: Option<&Path>, start: Instant, result: &Result<Do
     };
     let first = failures.first();
     let mut notes: Vec<_> = first.iter().flat_map(|failure| failure.notes.clone()).collect();
-    notes.extend(failures.iter().skip(1).map(|other| format!("failed too: {}", other.message)));
+    for other in failures.iter().skip(1) {
+        notes.push(format!("failed too: {}", other.message));
+        notes.extend(other.notes.iter().cloned());
+    }
     let done = result.as_ref().ok();
     notes.extend(done.iter().flat_map(|done| done.notes.clone()));
     let output = done.and_then(|done| done.output.as_ref()).map(|place| place.path().unwrap_or(Path::new("-")));

@@ -3,7 +3,8 @@
 //! A line `$ COMMAND` runs in a shell without a terminal, in the script's own folder. The lines below the command are
 //! the expected output: standard output, then standard error. `[..]` stands for any text within a line, and a line
 //! `...` stands for any number of lines. `? N` is the expected exit code. Without a line `? N`, the expected exit code
-//! is 0. All other lines are comments. A command that never ends is killed and reported.
+//! is 0. All other lines are comments. A command that never ends is killed and reported. A command that only sets a
+//! variable, such as `last=$(ls | tail -n 1)`, runs again before each later command.
 //!
 //! In Markdown, only blocks of the kind `console` are run. A block whose first line also has a name, such as
 //! `sh backup.sh`, is written to a file with this name before the first command runs. Commands with the address of the
@@ -83,6 +84,12 @@ fn all_fit(expected: &[String], lines: &[&str]) -> bool {
     }
 }
 
+/// Whether a command only sets a variable to the output of another command.
+fn sets_variable(command: &str) -> bool {
+    let parts = command.split_once("=$(").and_then(|(name, rest)| Some((name, rest.strip_suffix(')')?)));
+    parts.is_some_and(|(name, other)| name.bytes().all(|byte| byte.is_ascii_alphanumeric()) && !other.contains(')'))
+}
+
 /// Runs a script. Returns the steps that did not end as expected, each with its file and line.
 fn play(path: &Path, limit: Duration) -> String {
     let sandbox = Sandbox::new();
@@ -97,11 +104,15 @@ fn play(path: &Path, limit: Duration) -> String {
     let needs_store = |step: &Step| markdown && step.command.contains("s3://bucket");
     let store = steps.iter().find(|step| needs_store(step));
     let store = store.and_then(|step| Server::gateway(&format!("{}:{}", path.display(), step.line)));
+    let mut variables = String::new();
     for step in steps {
         if needs_store(&step) && store.is_none() {
             continue;
         }
-        let mut command = sandbox.command("bash", &["-c", &step.command]);
+        let mut command = sandbox.command("bash", &["-c", &format!("{variables}{}", step.command)]);
+        if sets_variable(&step.command) {
+            variables.push_str(&format!("{}\n", step.command));
+        }
         if let Some(server) = store.as_ref() {
             Server::settle(server.port, &sandbox, &mut command);
         }
@@ -159,6 +170,14 @@ fn the_runner_can_fail() {
     assert!(!fits("a [..] c", "a b d") && !fits("ab", "abc") && !fits("[..]x", "xy"));
     let expected = ["...".to_owned(), "end".to_owned()];
     assert!(all_fit(&expected, &["a", "b", "end"]) && !all_fit(&expected, &["end", "more"]));
+}
+
+#[test]
+fn only_a_variable_is_set_again_before_later_commands() {
+    assert!(sets_variable("last=$(ls *.dpn | tail -n 1)"));
+    for other in ["last=$(ls) && rm x", "last=$(ls); rm $(ls)", "a b=$(ls)", "A=b deadpan", "echo $(ls)"] {
+        assert!(!sets_variable(other), "{other}");
+    }
 }
 
 #[test]

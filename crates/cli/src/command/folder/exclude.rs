@@ -45,11 +45,12 @@ pub struct ExcludeArgs {
 }
 
 impl ExcludeArgs {
-    /// Refuses the options if none of the inputs is a folder.
+    /// Refuses the options if none of the inputs is a folder. An input that does not exist may be a misspelt folder,
+    /// and is reported when the program opens the input.
     pub fn check(&self, sources: &[Source]) -> Result<(), Failure> {
-        let is_folder = |source: &Source| source.path().is_some_and(Path::is_dir);
+        let may_be_folder = |path: &Path| path.is_dir() || !path.exists() && !remote::is_address(path);
         match self.given() {
-            Some(option) if !sources.iter().any(is_folder) => Err(Failure::usage(
+            Some(option) if !sources.iter().filter_map(Source::path).any(may_be_folder) => Err(Failure::usage(
                 format!("{option} leaves out a part of a folder, and there is no folder"),
                 "name a folder, or leave out the option",
             )),

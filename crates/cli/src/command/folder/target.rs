@@ -177,20 +177,22 @@ impl Target {
         matches!(self.root, Root::New(_))
     }
 
-    /// Keeps the undamaged entries of a damaged archive. The report also includes the entries that failed for reasons
-    /// other than the damage.
-    pub fn keep_whole(self, failure: Failure, outcome: Result<Outcome, Failure>) -> Done {
+    /// Keeps the undamaged entries of a damaged archive. `left_out` has notes on the damaged entries. The report also
+    /// includes the entries that failed for reasons other than the damage.
+    pub fn keep_whole(self, failure: Failure, outcome: Result<Outcome, Failure>, left_out: Vec<String>) -> Done {
         give_way();
-        let (others, notes) = match outcome {
+        let others = match outcome {
             Ok(outcome) => told(&outcome),
             Err(mut failure) => {
                 failure.notes.push("what stands behind this entry was not unpacked".into());
-                (vec![failure], Vec::new())
+                vec![failure]
             }
         };
-        let failures: Vec<_> = [self.keep(failure, false)].into_iter().chain(others).collect();
+        let mut damage = self.keep(failure, false);
+        damage.notes.extend(left_out);
+        let failures: Vec<_> = [damage].into_iter().chain(others).collect();
         let exit = failures.iter().map(|failure| failure.exit).max().unwrap_or_default();
-        Done { failures, notes, exit, ..Done::default() }
+        Done { failures, exit, ..Done::default() }
     }
 
     /// Removes a new folder with all unpacked entries. If the folder existed before, keeps its new entries and adds a
@@ -206,8 +208,8 @@ impl Target {
     }
 
     fn land(self, outcome: &Outcome, sync: bool) -> Result<Done, Failure> {
-        let (failures, mut notes) = told(outcome);
-        notes.extend(outcome.remarks.iter().map(ToString::to_string));
+        let failures = told(outcome);
+        let notes = outcome.remarks.iter().map(ToString::to_string).collect();
         match self.root {
             Root::New(partial) => {
                 if !self.unpacker.progress().root {
@@ -276,16 +278,19 @@ impl Target {
     }
 }
 
-/// Returns the failures of entries, and a note if more entries failed.
-fn told(outcome: &Outcome) -> (Vec<Failure>, Vec<String>) {
+/// Returns the failures of entries. If more entries failed, the last failure has a note about them.
+fn told(outcome: &Outcome) -> Vec<Failure> {
     let told = |error: &Error| {
         let failure = Failure::pack("", error.clone());
         Failure { hint: advice::pack::kept_going(error).map(str::to_owned).or(failure.hint), ..failure }
     };
-    let failures: Vec<_> = outcome.failures.iter().map(|failure| told(&failure.error)).collect();
-    let more = outcome.failed > failures.len() as u64;
-    let note = || format!("{} failed, and these are the first", count(outcome.failed, "entry", "entries"));
-    (failures, more.then(note).into_iter().collect())
+    let mut failures: Vec<_> = outcome.failures.iter().map(|failure| told(&failure.error)).collect();
+    if outcome.failed > failures.len() as u64
+        && let Some(last) = failures.last_mut()
+    {
+        last.notes.push(format!("{} failed, and these are the first", count(outcome.failed, "entry", "entries")));
+    }
+    failures
 }
 
 fn is_full(error: &Error) -> bool {

@@ -173,8 +173,8 @@ impl<'a> Damaged<SealedData<'a>> {
         let outcome = deadpan_pack::unpack(&mut excerpt, target.unpacker(), &work);
         drop(progress);
         let left_out = folder::left_out(excerpt.left_out());
-        let mut done = target.keep_whole(failure, outcome.map_err(|error| failed(error, origin)));
-        done.notes.splice(..0, left_out.into_iter().chain(notes));
+        let mut done = target.keep_whole(failure, outcome.map_err(|error| failed(error, origin)), left_out);
+        done.notes.splice(..0, notes);
         done
     }
 }
