@@ -123,7 +123,7 @@ fn judged(input: &Input, open: &OpenSidecar, damage: &Damage, lists_places: bool
     let others = damage.missing().skip(MOST).count() as u64;
     notes.extend((lists_places && others > 0).then(|| format!("{name}: {} more", count(others, "place", "places"))));
     notes.extend((!damage.is_sidecar_whole()).then_some(worn));
-    Done { bytes: done.bytes, more: done.more, notes, ..spoiled(failure, remark) }
+    Done { bytes: done.bytes, more: done.more, ..spoiled(Failure { notes, ..failure }, remark) }
 }
 
 /// Describes the damage to a file.
