@@ -54,6 +54,20 @@ fn of_kind(sandbox: &Sandbox, ending: &str) -> Vec<String> {
 }
 
 #[test]
+fn the_new_backup_stays_whatever_names_there_are() {
+    let sandbox = prepared();
+    // As after the clock was ahead, and with names that a shell could take for several paths.
+    let plant = "touch disk/home-2999-01-0{1,2,3}-023000.dpn && touch $'disk/home-0\nme\n.dpn' && \
+                 touch $'disk/home-0\nme/letter.txt\n.dpn' 2> /dev/null; mkdir -p disk/home-0.dpn/me";
+    sandbox.shell(plant);
+    sandbox.shell(RUN);
+    let is_new =
+        |name: &&String| name.starts_with("home-2") && !["2020", "2999"].iter().any(|year| name.contains(year));
+    assert_eq!(of_kind(&sandbox, ".dpn").iter().filter(is_new).count(), 1);
+    assert!(sandbox.path("me/letter.txt").exists());
+}
+
+#[test]
 fn an_incomplete_backup_has_another_name_removes_no_complete_one_and_is_opened_like_one() {
     // Root may read every file, so the script runs without this right.
     let modest =
