@@ -82,7 +82,8 @@ pub(crate) fn seal_folder(
 ) -> PyResult<Vec<String>> {
     let sealing = sealing(to, Options { hide_length, allow_mixed, compress, ..Options::default() })?;
     let exclude = exclude.map_or_else(Vec::new, Only::into_bytes);
-    let exclude = exclude.iter().map(|text| deadpan_bind::pattern(text)).collect::<Result<_, _>>().map_err(exception)?;
+    let exclude =
+        exclude.iter().map(|text| deadpan_bind::pattern(text)).collect::<Result<_, _>>().map_err(exception)?;
     work::run(py, None, progress, |work| {
         let sealed = deadpan_bind::seal_folder(&sealing, &folder, &output, exclude, gitignore, replace, work);
         sealed.map(|(_, notes)| notes)
