@@ -15,7 +15,18 @@ const fn doubt(ahead: i64) -> i64 {
     if ahead == 0 { 0 } else { 2 }
 }
 
-/// Whether a target was written before its source changed. A target in a store is also treated as older if it was
+/// The time in which a file system counts: two changes of a file in this time may have the same time.
+const TICK: Duration = Duration::from_millis(20);
+/// The time in which a file system counts that has whole seconds, or even seconds only.
+const WHOLE_TICK: Duration = Duration::from_millis(2100);
+
+/// Whether a time is that of a file system without parts of seconds.
+fn is_whole(changed: SystemTime) -> bool {
+    changed.duration_since(UNIX_EPOCH).is_ok_and(|since| since.subsec_nanos() == 0)
+}
+
+/// Whether a target was written before its source changed. A target in a folder is also treated as older if its time is
+/// in the future, or if the source's file system has whole seconds and both have the same second. A target in a store is also treated as older if it was
 /// written in the same second in which its source changed. The clock of a store counts whole seconds, and may differ
 /// from the clock of this machine, which sets the times of files.
 pub(crate) fn is_older(written: SystemTime, changed: SystemTime, pair: &Pair) -> bool {
@@ -24,11 +35,29 @@ pub(crate) fn is_older(written: SystemTime, changed: SystemTime, pair: &Pair) ->
         Err(before) => -before.duration().as_secs().cast_signed(),
     };
     let ahead = match (&pair.source, &pair.target) {
+        // The clock was ahead when the result was written.
+        (_, Spot::File(_)) if written > SystemTime::now() => return true,
+        (Spot::File(_), Spot::File(_)) if is_whole(changed) => return seconds(written) <= seconds(changed),
         (_, Spot::File(_)) => return written < changed,
         (Spot::File(_), Spot::Object(to, _)) => to.ahead(),
         (Spot::Object(from, _), Spot::Object(to, _)) => to.ahead() - from.ahead(),
     };
     seconds(written) <= seconds(changed).saturating_add(ahead).saturating_add(doubt(ahead))
+}
+
+/// Waits until a further change of a source would get another time than its last change. Otherwise, later runs would not
+/// notice a change that was made right after the source was read. Returns whether the function has waited.
+pub(crate) fn wait_for_tick(source: &Source, target: &Spot) -> bool {
+    let (Source::File(..), Spot::File(_)) = (source, target) else { return false };
+    let changed = source.changed();
+    let due = changed.checked_add(if is_whole(changed) { WHOLE_TICK } else { TICK });
+    let wait = due.and_then(|due| due.duration_since(SystemTime::now()).ok());
+    // The function does not wait for a source whose time is in the future.
+    match wait.filter(|wait| *wait <= WHOLE_TICK) {
+        Some(wait) => thread::sleep(wait),
+        None => return false,
+    }
+    true
 }
 
 /// Waits until a new result in a store gets a time that is at least one second later than the time of its source. From

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use deadpan_fleet::{
-    About, Act, Cleaned, Divided, Error, Foreign, Gone, Job, JobKey, Landing, Observer, Outcome, Pair, Place, Results,
-    Run, Spot, Tree, TreeFile,
+    About, Act, Cleaned, Divided, Error, Filter, Foreign, Gone, Job, JobKey, Landing, Observer, Outcome, Pair, Place,
+    Results, Run, Spot, Tree, TreeFile,
 };
 use deadpan_remote::{Address, Canceller, Object, Store};
 use deadpan_seal::{Header, Identity, Kem, Metadata, PrivateKey, Recipient, Sealing, Work};
@@ -78,6 +78,12 @@ impl Act for Seal {
 
     fn source(&self, result: &str) -> Option<String> {
         result.strip_suffix(".dpn").map(str::to_owned)
+    }
+
+    fn has_made(&self, result: &mut (dyn Read + Send)) -> io::Result<bool> {
+        let mut contents = String::new();
+        result.read_to_string(&mut contents)?;
+        Ok(contents != "foreign")
     }
 
     fn whole(&self, _about: &About, data: &[u8]) -> Result<Option<(Vec<u8>, Metadata)>, Foreign> {
@@ -379,7 +385,7 @@ fn results_are_not_removed_through_a_link_or_after_a_change() {
     fs::write(path("from/c"), "there").unwrap();
     let (from, to, act) = (Tree::new(path("from")), Tree::new(path("to")), Seal(bench.key.clone()));
     let to = Place::Folder(to);
-    let find = || Gone::find(&from, &to, &act, |_| true).unwrap();
+    let find = || Gone::find(&from, &to, &act, &Filter::default(), None).unwrap();
     let gone = find();
     let below = |path: PathBuf| path.strip_prefix(bench.folder.path()).unwrap().to_str().unwrap().to_owned();
     let results: Vec<_> = gone.results().map(below).collect();
@@ -435,8 +441,8 @@ fn objects_without_a_source_are_removed_unless_they_were_replaced() {
     }
     put("to/foreign.dpn", "foreign");
     let act = Seal(bench.key.clone());
-    let is_result = |start: &[u8]| start == b"sealed" || start == b"again!";
-    let gone = Gone::find(&Tree::new(from.clone()), &to, &act, is_result).unwrap();
+    let gone = Gone::find(&Tree::new(from.clone()), &to, &act, &Filter::default(), None).unwrap();
+    assert_eq!(gone.foreign(), [PathBuf::from("s3://b/to/foreign.dpn")]);
     let results: Vec<_> = gone.results().map(|path| path.to_str().unwrap().to_owned()).collect();
     // A folder has the name of the source of `sub.dpn`.
     assert_eq!(results, ["a", "b", "c", "sub"].map(|name| format!("s3://b/to/{name}.dpn")));
