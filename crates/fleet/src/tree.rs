@@ -79,6 +79,12 @@ impl Tree {
         Ok(())
     }
 
+    /// If [`hold`](Self::hold) has found only a folder above this folder, returns the path from there.
+    #[must_use]
+    pub fn missing(&self) -> Option<&Path> {
+        self.above.get().filter(|_| self.folder.get().is_none()).map(|(_, rest)| rest.as_path())
+    }
+
     /// Opens the folder, and makes it if it is missing.
     ///
     /// # Errors
