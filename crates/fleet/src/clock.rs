@@ -26,9 +26,9 @@ fn is_whole(changed: SystemTime) -> bool {
 }
 
 /// Whether a target was written before its source changed. A target in a folder is also treated as older if its time is
-/// in the future, or if the source's file system has whole seconds and both have the same second. A target in a store is also treated as older if it was
-/// written in the same second in which its source changed. The clock of a store counts whole seconds, and may differ
-/// from the clock of this machine, which sets the times of files.
+/// in the future, or if the source's file system has whole seconds and both have the same second. A target in a store
+/// is also treated as older if it was written in the same second in which its source changed. The clock of a store
+/// counts whole seconds, and may differ from the clock of this machine, which sets the times of files.
 pub(crate) fn is_older(written: SystemTime, changed: SystemTime, pair: &Pair) -> bool {
     let seconds = |time: SystemTime| match time.duration_since(UNIX_EPOCH) {
         Ok(since) => since.as_secs().cast_signed(),
@@ -45,8 +45,8 @@ pub(crate) fn is_older(written: SystemTime, changed: SystemTime, pair: &Pair) ->
     seconds(written) <= seconds(changed).saturating_add(ahead).saturating_add(doubt(ahead))
 }
 
-/// Waits until a further change of a source would get another time than its last change. Otherwise, later runs would not
-/// notice a change that was made right after the source was read. Returns whether the function has waited.
+/// Waits until a further change of a source would get another time than its last change. Otherwise, later runs would
+/// not notice a change that was made right after the source was read. Returns whether the function has waited.
 pub(crate) fn wait_for_tick(source: &Source, target: &Spot) -> bool {
     let (Source::File(..), Spot::File(_)) = (source, target) else { return false };
     let changed = source.changed();
@@ -75,4 +75,32 @@ pub(crate) fn wait_for_second(source: &Source, target: &Spot) {
     let wait = due.zip(now).and_then(|(due, now)| due.duration_since(now).ok());
     // The function does not wait for a source whose time is in the future.
     thread::sleep(wait.filter(|wait| *wait < LONGEST).unwrap_or_default());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::tree::{Tree, TreeFile};
+
+    #[test]
+    fn times_in_the_future_and_whole_seconds_are_in_doubt() {
+        let spot = || Spot::File(TreeFile { tree: Tree::new(PathBuf::new()), name: "a".into() });
+        let pair = Pair { name: "a".into(), source: spot(), target: spot(), length: 1, replace: false };
+        let at = |millis: u64| UNIX_EPOCH + Duration::from_millis(1_000_000_000_000 + millis);
+        for (written, changed, expected) in [
+            (at(1500), at(1499), false),
+            (at(1500), at(1500), false),
+            (at(1500), at(1501), true),
+            // The source's file system counts whole seconds.
+            (at(1999), at(1000), true),
+            (at(2000), at(1000), false),
+            (at(1000), at(2000), true),
+            // The clock was ahead.
+            (SystemTime::now() + Duration::from_secs(60), at(0), true),
+        ] {
+            assert_eq!(is_older(written, changed, &pair), expected, "{written:?} {changed:?}");
+        }
+    }
 }

@@ -240,8 +240,8 @@ impl Gone {
         self.results.iter().map(|stray| self.whole(stray))
     }
 
-    /// Returns the whole paths or the addresses of what has the name of a result without a source, but stays, because no
-    /// run with this key has made it.
+    /// Returns the whole paths or the addresses of what has the name of a result without a source, but stays, because
+    /// no run with this key has made it.
     #[must_use]
     pub fn foreign(&self) -> &[PathBuf] {
         &self.foreign

@@ -28,13 +28,14 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Returns the facts about a file, or `None` if there is no file with this name. The time when it was written counts
-    /// only if `dated` is set. If there is a key, the stamp of the file is read.
+    /// Returns the facts about a file, or `None` if there is no file with this name. The time when it was written
+    /// counts only if `dated` is set. If there is a key, the stamp of the file is read.
     pub(crate) fn of_file(place: &TreeFile, dated: bool, stamps: Option<&StampKey>) -> Option<Self> {
-        let mut about = place.look().ok().flatten().filter(About::is_file)?;
+        let spot = place.spot().ok()?;
+        let mut about = spot.folder.look(&spot.name).ok().flatten().filter(About::is_file)?;
         let mut stamp = None;
         if let Some(key) = stamps
-            && let Ok((file, opened)) = place.spot().and_then(|spot| spot.folder.file(&spot.name))
+            && let Ok((file, opened)) = spot.folder.file(&spot.name)
             && opened.is_file()
         {
             about = opened;

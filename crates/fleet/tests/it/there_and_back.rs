@@ -459,3 +459,64 @@ fn objects_without_a_source_are_removed_unless_they_were_replaced() {
     let expected = ["beside/a.dpn", "to/b.dpn", "to/c.dpn", "to/foreign.dpn", "to/plain", "to/sub/kept.dpn"];
     assert_eq!(left, expected);
 }
+
+/// Seals, and changes the source right after it was read. The source keeps its length and its time.
+struct Meddling(Seal, PathBuf, Mutex<Vec<&'static str>>);
+
+impl Act for Meddling {
+    fn verb(&self) -> &'static str {
+        self.0.verb()
+    }
+
+    fn target(&self, name: &str) -> Option<String> {
+        self.0.target(name)
+    }
+
+    fn whole(&self, about: &About, data: &[u8]) -> Result<Option<(Vec<u8>, Metadata)>, Foreign> {
+        let text = self.2.lock().unwrap().pop();
+        if let Some(text) = text {
+            fs::write(&self.1, text)?;
+            fs::File::options().write(true).open(&self.1)?.set_modified(about.modified)?;
+        }
+        self.0.whole(about, data)
+    }
+
+    fn stream(
+        &self,
+        _about: &About,
+        _from: &mut (dyn Read + Send),
+        _to: &mut (dyn Write + Send),
+    ) -> Result<Metadata, Foreign> {
+        unreachable!("the source is short")
+    }
+
+    fn divide(&self, _about: &About, _start: &[u8]) -> Result<Option<Divided>, Foreign> {
+        Ok(None)
+    }
+}
+
+/// In an earlier version, the result was kept, because the source had the same time and length as before.
+#[test]
+fn a_change_during_the_work_is_noticed_although_the_time_is_set_back() {
+    let bench = Bench::new();
+    let (from, to) = (bench.folder("from"), bench.folder("to"));
+    let path = bench.folder.path().join("from/a");
+    for (changes, expected) in [(&["two"][..], Some("two")), (&["six", "ten", "one"][..], None)] {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "old").unwrap();
+        let act = Meddling(Seal(bench.key.clone()), path.clone(), Mutex::new(changes.to_vec()));
+        let log = Log::default();
+        let key = bench.job.stamps().clone();
+        Run::new(&act, &Files, &log).replace(true).stamps(Some(key)).all(&from, &to, || Ok(())).unwrap();
+        let log = log.0.into_inner().unwrap();
+        match expected {
+            Some(text) => {
+                assert_eq!(names(&log), [("a", "Made(3)")]);
+                let open = Open(bench.key.clone());
+                bench.run(&open, &to, &bench.folder("back"), |run| run.replace(true));
+                assert_eq!(bench.read("back/a"), text.as_bytes());
+            }
+            None => assert_eq!(names(&log), [("a", "failed: the source changed while it was read")]),
+        }
+    }
+}
