@@ -675,3 +675,24 @@ fn what_sealing_each_file_cannot_do_is_refused() {
     let run = sandbox.shell(&format!("{SEAL} --json"));
     assert!(String::from_utf8_lossy(run.stdout()).contains("696eff76"), "{}", String::from_utf8_lossy(run.stdout()));
 }
+
+/// Without stamps, times, names and headers decide.
+#[test]
+fn a_mirror_works_on_a_file_system_without_attributes() {
+    let sandbox = sealed();
+    sandbox.shell("rm -r out; mkdir out").expect(0, "");
+    let shell = |script: &str| sandbox.shell(&format!("unshare -m sh -c \"mount -t ramfs none out && {script}\""));
+    if shell("true").code() != Some(0) {
+        return skip("a file system without attributes", "this needs root");
+    }
+    let mirror = format!("{SEAL} --mirror --yes");
+    let script = format!(
+        "{SEAL} && {SEAL} && rm tree/a && printf x > out/x.dpn && echo longer > tree/b && touch -d 2100-01-01 \
+         out/sub/c.dpn && {mirror} --force && find out -type f | LC_ALL=C sort"
+    );
+    let run = shell(&script).expect(0, "note: 1 file stays: it has no source");
+    for words in ["4 there already", "removed out/a.dpn", "seal: 2 objects (13 B) in"] {
+        assert!(run.stderr().contains(words), "{words}: {}", run.stderr());
+    }
+    assert_eq!(run.stdout(), b"out/b.dpn\nout/sub/c.dpn\nout/sub/deep/d.dpn\nout/x.dpn\n");
+}

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, stderr};
 
 use crate::command::folder::FOLDERS;
 use crate::command::many::job_report::JobReport;
-use crate::command::many::left_out::NAMES;
+use crate::command::many::left_out::first_names;
 use crate::key::prompt::Terminal;
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
@@ -98,16 +98,11 @@ impl MirrorArgs {
 /// Returns a note about what has the name of a result without a source, but is not a result of this machine.
 fn foreign(gone: &Gone) -> Option<String> {
     let files = gone.foreign();
-    let first: Vec<_> = files.iter().take(NAMES).map(shown).collect();
-    let more =
-        if files.len() > first.len() { format!(", and {} more", files.len() - first.len()) } else { String::new() };
-    let stay = if files.len() == 1 { "stays: it has" } else { "stay: they have" };
+    let (stay, them) = if files.len() == 1 { ("stays: it has", "it") } else { ("stay: they have", "them") };
     (!files.is_empty()).then(|| {
         let what = count(files.len() as u64, "file", "files");
-        format!(
-            "note: {what} {stay} no source, and no sign that this machine has sealed them: {}{more}",
-            first.join(", ")
-        )
+        let names = first_names(files.iter(), files.len());
+        format!("note: {what} {stay} no source, and no sign that this machine has sealed {them}: {names}")
     })
 }
 
@@ -121,10 +116,8 @@ fn asks(gone: &Gone, name: &str) -> Result<bool, Failure> {
         what.push(count(gone.folders().len() as u64, "empty folder", "empty folders"));
     }
     let all = gone.results().len() + gone.folders().len();
-    let first: Vec<_> = gone.results().chain(gone.folders()).take(NAMES).map(shown).collect();
-    let more = if all > first.len() { format!(", and {} more", all - first.len()) } else { String::new() };
     let Some(terminal) = Terminal::find() else { return Ok(false) };
-    terminal.say(&format!("{}{more}", first.join(", ")));
+    terminal.say(&first_names(gone.results().chain(gone.folders()), all));
     let question = format!("remove {} from {name}? (yes or no)", what.join(" and "));
     // If the input ends, the answer is no.
     let typed = terminal.ask_openly(&question).map_or(Vec::new(), |typed| typed.as_bytes().trim_ascii().to_vec());
