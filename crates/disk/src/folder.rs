@@ -260,6 +260,9 @@ impl Folder {
             io::ErrorKind::NotFound => Error::Changed,
             _ => Error::create(error),
         };
+        // While the file has its temporary name, the lock keeps `sweep` from removing it.
+        let file = if about.is_file() { self.file(name).ok() } else { None };
+        let _locked = file.inspect(|(file, _)| drop(file.lock_now()));
         cleanup::hold(|_| {
             self.rename_new(name, &aside).map_err(failed)?;
             match self.look(&aside) {

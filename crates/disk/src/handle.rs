@@ -105,6 +105,23 @@ pub trait Handle: sealed::Sealed {
         Ok(found)
     }
 
+    /// Returns the value of an extended attribute, or `None` if the file has no such attribute. A value with more than
+    /// `longest` bytes counts as an error.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::Unsupported`] if the file system has no extended attributes; otherwise the system's error.
+    fn attribute(&self, name: &[u8], longest: usize) -> io::Result<Option<Vec<u8>>> {
+        let mut value = vec![0; longest];
+        match fgetxattr(self.descriptor(), name, value.as_mut_slice()) {
+            Ok(length) => {
+                value.truncate(length);
+                Ok(Some(value))
+            }
+            Err(NO_ATTRIBUTE) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Sets an extended attribute.
     ///
     /// # Errors

@@ -58,6 +58,14 @@ pub fn is_of_any(found: &OsStr) -> bool {
     stem.len() > 1 && stem.ends_with(b".") && is_random(random)
 }
 
+/// If `found` has the form of a name for drafts, returns the beginning of its output's name: the first 200 bytes. This
+/// beginning stands for the output in [`is_of`] and [`sweep`](crate::sweep).
+#[must_use]
+pub fn target(found: &OsStr) -> Option<OsString> {
+    let end = found.len().checked_sub(SUFFIX.len() + 17).filter(|_| is_of_any(found))?;
+    Some(OsStr::from_bytes(&found.as_bytes()[1..end]).to_owned())
+}
+
 fn is_random(number: &[u8]) -> bool {
     number.len() == 16 && number.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
@@ -77,6 +85,7 @@ mod tests {
         for target in [&b"a"[..], b".hidden", b"\xff", &long].map(OsStr::from_bytes) {
             let draft = name(target);
             assert!(draft.len() <= 255 && is_of(&draft, target) && is_of_any(&draft), "{draft:?}");
+            assert!(super::target(&draft).is_some_and(|beginning| is_of(&draft, &beginning)), "{draft:?}");
             assert_ne!(draft, name(target), "no two are the same");
             assert!(!is_of(&draft, OsStr::new("b")));
         }
@@ -85,6 +94,7 @@ mod tests {
         {
             let other = OsStr::from_bytes(other);
             assert!(!is_of(other, OsStr::new("a")) && !is_of_any(other), "{other:?}");
+            assert_eq!(super::target(other), None);
         }
     }
 }

@@ -298,11 +298,24 @@ impl Walk {
     /// # Errors
     /// The system's errors.
     pub fn look(&mut self) -> io::Result<About> {
+        self.look_and_enter(Folder::enter)
+    }
+
+    /// Works like [`look`](Self::look), but does not enter a folder at which a file system is mounted, if the system
+    /// can tell.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::CrossesDevices`] if a file system is mounted at the folder; otherwise the system's errors.
+    pub fn look_unmounted(&mut self) -> io::Result<About> {
+        self.look_and_enter(Folder::enter_unmounted)
+    }
+
+    fn look_and_enter(&mut self, enter: impl Fn(&Folder, &OsStr) -> io::Result<Folder>) -> io::Result<About> {
         let gone = || io::Error::from(Errno::NOENT);
         let folder = self.folder().cloned().ok_or_else(gone)?;
         let about = folder.look(self.name())?.ok_or_else(gone)?;
         if about.is_folder() {
-            self.enter(folder.enter(self.name())?, Listing::Whole)?;
+            self.enter(enter(&folder, self.name())?, Listing::Whole)?;
         }
         Ok(about)
     }

@@ -1,11 +1,12 @@
 //! The work on each object: sealing or opening. The user of this crate provides the keys and asks for passphrases.
 
 use std::any::Any;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use crate::error::Foreign;
 use crate::source::About;
+use crate::stamp::Stamp;
 use crate::tree::TreeFile;
 use deadpan_remote::{Address, Canceller};
 use deadpan_seal::{Metadata, Opened, Sealing};
@@ -21,6 +22,15 @@ pub trait Act: Sync {
     /// Returns the name of the source whose result has this name, or `None` if no result has this name.
     fn source(&self, _result: &str) -> Option<String> {
         None
+    }
+
+    /// Whether the act can have made the result that a reader returns. The caller has looked at the name already. By
+    /// default, the act has made no result.
+    ///
+    /// # Errors
+    /// If the result cannot be read.
+    fn has_made(&self, _result: &mut (dyn Read + Send)) -> io::Result<bool> {
+        Ok(false)
     }
 
     /// Returns a remark for the user about sources that were skipped.
@@ -93,6 +103,9 @@ pub trait Results: Sync {
 
 /// A file that gets its name when it is complete.
 pub trait Landing: Write + Send {
+    /// Puts a stamp on the file, before the file gets its name.
+    fn stamp(&mut self, _stamp: Stamp) {}
+
     /// Gives the file its name, and the time and the permissions that were sealed with the data. Returns false if
     /// another program has meanwhile made a file with this name, and the file may not be replaced.
     ///

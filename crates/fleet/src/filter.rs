@@ -45,6 +45,11 @@ impl Filter {
         self.include.is_empty() || self.include.selects(plain(name), true)
     }
 
+    /// Whether the patterns take a folder that does not exist.
+    pub(crate) fn takes_missing_folder(&self, name: &str) -> bool {
+        self.takes_folder(name) && !self.rules.exclude.excludes(plain(name), true)
+    }
+
     /// Returns whether there is a pattern that excludes every file in a folder.
     pub(crate) fn excludes_folder(&self, name: &str) -> bool {
         // The two names lie at different depths, and no real file has one of these names. So only a pattern that

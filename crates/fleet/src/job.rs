@@ -10,6 +10,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::Error;
+use crate::stamp::StampKey;
 use deadpan_base64::hex;
 use deadpan_remote::{Address, Object, Problem, Store, Words};
 use deadpan_seal::{Cost, Header, Identity, MaxCost, Opened, Passphrase, Recipient, Sealing, Secret, Session};
@@ -30,6 +31,7 @@ pub struct JobKey {
     session: Session,
     /// The key for names. The computed names reveal nothing without the job's key.
     names: [u8; 32],
+    stamps: StampKey,
 }
 
 impl fmt::Debug for JobKey {
@@ -61,16 +63,23 @@ impl JobKey {
         }
         let text = text.to_ascii_lowercase();
         let names = blake3::derive_key("deadpan 2026 names of a job's state", &text);
+        let stamps = StampKey::new(blake3::derive_key("deadpan 2026 stamps of results", &text));
         // The cost is limited: an attacker could write state to the bucket, and the passphrase hash of this state could
         // need gigabytes.
         let session =
             Session::new(&Passphrase::new(&text), COST)?.with_max_cost(MaxCost::new(COST.memory, COST.passes));
-        Ok(Self { session, names })
+        Ok(Self { session, names, stamps })
     }
 
     /// Returns a name that reveals nothing to people without the key, and that is the same on every machine of the job.
     pub(crate) fn digest(&self, parts: &[&str]) -> String {
         digest(blake3::Hasher::new_keyed(&self.names), parts)
+    }
+
+    /// Returns the key for the stamps of results in folders.
+    #[must_use]
+    pub fn stamps(&self) -> &StampKey {
+        &self.stamps
     }
 
     pub(crate) fn recipient(&self) -> Recipient {

@@ -17,6 +17,7 @@ mod place;
 mod run;
 mod shard;
 mod source;
+mod stamp;
 mod state;
 mod tree;
 
@@ -30,6 +31,7 @@ pub use place::Place;
 pub use run::{LeftOut, Observer, Outcome, Pair, Run};
 pub use shard::Shard;
 pub use source::{About, Spot};
+pub use stamp::{Stamp, StampKey};
 pub use state::{Cleaned, Progress, States};
 pub use tree::{Tree, TreeFile};
 

@@ -1,8 +1,8 @@
 //! What lies in a folder on this machine: files, and everything that does not become an object.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use crate::Error;
@@ -86,6 +86,42 @@ impl Listing {
     }
 }
 
+/// Returns the path for a name that [`name_of`] made.
+pub(crate) fn path_of(name: &str) -> PathBuf {
+    let part = |part: &str| match part.strip_suffix('\0') {
+        Some(escaped) => unescaped(escaped.as_bytes()),
+        None => part.as_bytes().to_vec(),
+    };
+    OsString::from_vec(name.split('/').map(part).collect::<Vec<_>>().join(&b'/')).into()
+}
+
+/// Undoes `escape_ascii`.
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    let (mut bytes, mut rest) = (Vec::new(), text);
+    while let Some((first, after)) = rest.split_first() {
+        let (byte, after) = match (first, after) {
+            (b'\\', [b'x', digits @ ..]) => {
+                let (digits, after) = digits.split_at(digits.len().min(2));
+                let number = str::from_utf8(digits).ok().and_then(|digits| u8::from_str_radix(digits, 16).ok());
+                (number.unwrap_or_default(), after)
+            }
+            (b'\\', [letter, after @ ..]) => {
+                let byte = match letter {
+                    b't' => b'\t',
+                    b'r' => b'\r',
+                    b'n' => b'\n',
+                    other => *other,
+                };
+                (byte, after)
+            }
+            (byte, after) => (*byte, after),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    bytes
+}
+
 /// Returns a path as the name of an object, which is UTF-8. A part that is not UTF-8 is escaped and marked with a NUL,
 /// which no file name contains. The run then refuses the name.
 pub(crate) fn name_of(path: &Path) -> String {
@@ -94,4 +130,20 @@ pub(crate) fn name_of(path: &Path) -> String {
         Err(_) => format!("{}\0", part.escape_ascii()),
     };
     path.as_os_str().as_bytes().split(|byte| *byte == b'/').map(part).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_leads_back_to_its_path() {
+        for path in
+            [&b"a/b"[..], b"a\\x41", b"\xff", b"x/\xff\\x41\t\r\n'\"\x01\xfe\\/\xc3\xa4\xff/end", "ä/\\".as_bytes()]
+        {
+            let path = Path::new(OsStr::from_bytes(path));
+            assert_eq!(path_of(&name_of(path)), path);
+        }
+        assert_eq!(path_of("\\x\0/\\\0"), Path::new("\0/\\"));
+    }
 }

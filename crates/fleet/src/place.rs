@@ -7,7 +7,8 @@ use std::time::SystemTime;
 
 use crate::job::STATE;
 use crate::listing::{Listing, name_of};
-use crate::source::{changed, shown};
+use crate::source::{changed, file_tag, shown};
+use crate::stamp::{Stamp, StampKey, Stamped};
 use crate::tree::{Tree, TreeFile};
 use crate::{Error, Spot};
 use deadpan_disk::About;
@@ -22,12 +23,27 @@ pub(crate) struct Known {
     /// The time when the target was written, if this time can be compared with the times of the sources.
     pub(crate) written: Option<SystemTime>,
     pub(crate) length: u64,
+    /// The stamp of a file, if it is a stamp of this run's key.
+    pub(crate) stamp: Option<Stamp>,
 }
 
 impl Known {
-    /// Returns the facts about a file. The time when it was written counts only if `dated` is set.
-    pub(crate) fn of_file(about: &About, dated: bool) -> Self {
-        Self { written: Some(about.modified_at()).filter(|_| dated), length: about.length }
+    /// Returns the facts about a file, or `None` if there is no file with this name. The time when it was written
+    /// counts only if `dated` is set. If there is a key, the stamp of the file is read.
+    pub(crate) fn of_file(place: &TreeFile, dated: bool, stamps: Option<&StampKey>) -> Option<Self> {
+        let spot = place.spot().ok()?;
+        let mut about = spot.folder.look(&spot.name).ok().flatten().filter(About::is_file)?;
+        let mut stamp = None;
+        if let Some(key) = stamps
+            && let Ok((file, opened)) = spot.folder.file(&spot.name)
+            && opened.is_file()
+        {
+            about = opened;
+            if let Stamped::Own(found) = key.read(&file) {
+                stamp = Some(found);
+            }
+        }
+        Some(Self { written: Some(about.modified_at()).filter(|_| dated), length: about.length, stamp })
     }
 }
 
@@ -103,7 +119,7 @@ impl Place {
                 let mut found = Vec::new();
                 *beside = Listing::read(tree, avoid.map(|about| about.id), rules, |path, about| {
                     let (name, length, modified) = (name_of(path), about.length, changed(about));
-                    found.push(Entry { name, length, modified, tag: None });
+                    found.push(Entry { name, length, modified, tag: Some(file_tag(about)) });
                 })?;
                 found.sort_by(|one, other| one.name.cmp(&other.name));
                 Ok(Box::new(found.into_iter().map(Ok)))
@@ -127,23 +143,27 @@ impl Place {
     }
 
     /// Returns those targets with these names that already exist. If `dated` is set, the result includes the times when
-    /// target files were made.
-    pub(crate) fn which<'a>(&self, names: impl Iterator<Item = &'a str>, dated: bool) -> Result<There, Error> {
+    /// target files were made. If there is a key, the result includes the stamps of files.
+    pub(crate) fn which<'a>(
+        &self,
+        names: impl Iterator<Item = &'a str>,
+        dated: bool,
+        stamps: Option<&StampKey>,
+    ) -> Result<There, Error> {
         match self {
             Self::Prefix(store, prefix) => {
                 let found = listed(store, prefix, names)?;
-                let known = |entry: Entry| (entry.name, Known { written: Some(entry.modified), length: entry.length });
-                Ok(found.into_iter().map(known).collect())
+                let known = |entry: &Entry| Known { written: Some(entry.modified), length: entry.length, stamp: None };
+                Ok(found.into_iter().map(|entry| (entry.name.clone(), known(&entry))).collect())
             }
             Self::Folder(tree) => {
                 // If the entry with this name is not a file, the error is reported later, when the file is made.
-                let about = |name: &str| {
-                    let file = TreeFile { tree: tree.clone(), name: name.into() };
-                    file.look().ok().flatten().filter(About::is_file)
+                let known = |name: &str| {
+                    let place = TreeFile { tree: tree.clone(), name: name.into() };
+                    Known::of_file(&place, dated, stamps)
                 };
-                let known = |about: About| Known::of_file(&about, dated);
                 let there = names.filter(|name| is_fit(name));
-                Ok(there.filter_map(|name| Some((name.to_owned(), known(about(name)?)))).collect())
+                Ok(there.filter_map(|name| Some((name.to_owned(), known(name)?))).collect())
             }
         }
     }

@@ -10,6 +10,7 @@ use crate::act::{Act, Results};
 use crate::job::Job;
 use crate::listing::{Listing, name_of};
 use crate::place::Place;
+use crate::stamp::StampKey;
 use crate::tree::{Tree, TreeFile};
 use crate::{Error, Filter, Shard, Spot};
 use pool::{Item, Pool};
@@ -97,6 +98,7 @@ pub struct Run<'a> {
     memory: u64,
     long: u64,
     job: Option<Job>,
+    stamps: Option<StampKey>,
 }
 
 impl<'a> Run<'a> {
@@ -105,8 +107,8 @@ impl<'a> Run<'a> {
     #[must_use]
     pub fn new(act: &'a dyn Act, results: &'a dyn Results, observer: &'a dyn Observer) -> Self {
         let (filter, shard) = (Filter::default(), Shard::default());
-        let (replace, rehearse, memory, long, job) = (false, false, MEMORY, LONG, None);
-        Self { act, results, observer, filter, shard, replace, rehearse, memory, long, job }
+        let (replace, rehearse, memory, long, job, stamps) = (false, false, MEMORY, LONG, None, None);
+        Self { act, results, observer, filter, shard, replace, rehearse, memory, long, job, stamps }
     }
 
     /// Limits the run to the objects that the filter takes.
@@ -149,6 +151,14 @@ impl<'a> Run<'a> {
     #[must_use]
     pub fn job(self, job: Option<Job>) -> Self {
         Self { job, ..self }
+    }
+
+    /// Sets the key for the stamps of results. With this key, the run puts stamps on files whose sources are files, and
+    /// later runs recognize from the stamps whether the results belong to the present sources. Without a stamp, times
+    /// are compared.
+    #[must_use]
+    pub fn stamps(self, stamps: Option<StampKey>) -> Self {
+        Self { stamps, ..self }
     }
 
     /// Seals or opens everything below a place. Calls `begin` when the listing shows the first object, before any

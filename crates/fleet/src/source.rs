@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::SystemTime;
 
+use crate::stamp::{Stamp, StampKey};
 use crate::tree::TreeFile;
 use crate::{Error, Pair};
 use deadpan_disk::About as FileAbout;
@@ -45,12 +46,7 @@ impl Spot {
 
 /// Returns a path for a message.
 pub(crate) fn shown(path: &Path) -> String {
-    // A name that was not UTF-8 in the listing of a folder is escaped already, and ends with a NUL.
-    let part = |part: &[u8]| match part.strip_suffix(b"\0") {
-        Some(escaped) => String::from_utf8_lossy(escaped).into_owned(),
-        None => deadpan_remote::shown(part),
-    };
-    path.as_os_str().as_bytes().split(|byte| *byte == b'/').map(part).collect::<Vec<_>>().join("/")
+    path.as_os_str().as_bytes().split(|byte| *byte == b'/').map(deadpan_remote::shown).collect::<Vec<_>>().join("/")
 }
 
 /// The known facts about a source.
@@ -133,6 +129,14 @@ impl Source {
         }
     }
 
+    /// Returns the stamp of this version of the source, if the source is a file.
+    pub(crate) fn stamp(&self, key: Option<&StampKey>) -> Option<Stamp> {
+        match self {
+            Self::File(_, _, about) => key.map(|key| key.stamp(&file_tag(about))),
+            Self::Object(_) => None,
+        }
+    }
+
     /// Whether the source is unchanged since it was opened, or was removed. If the source was removed, the result
     /// belongs to its last version.
     pub(crate) fn is_current(&self) -> Result<bool, Error> {
@@ -198,10 +202,13 @@ pub(crate) fn changed(about: &FileAbout) -> SystemTime {
     about.modified_at().max(about.changed_at())
 }
 
-fn file_tag(about: &FileAbout) -> String {
-    let (length, (seconds, nanoseconds)) = (about.length, about.modified);
+/// Returns a text that distinguishes this version of a file from other versions, and from other files on the disk. No
+/// program can set the time of the last change of a file's attributes, so this time shows changes that are hidden from
+/// the modification time.
+pub(crate) fn file_tag(about: &FileAbout) -> String {
+    let time = |(seconds, nanoseconds): (i64, u32)| format!("{seconds}.{nanoseconds:09}");
     // The tag does not include the device number, which differs between machines that share a folder.
-    format!("{length}-{seconds}.{nanoseconds:09}-{}", about.id.number)
+    format!("{}-{}-{}-{}", about.length, time(about.modified), time(about.changed), about.id.number)
 }
 
 /// Reads a source in order.

@@ -2,11 +2,11 @@
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::source::shown;
-use deadpan_disk::{About, Exchanged, Folder, Handle, Spot, Way, nearest};
+use deadpan_disk::{About, Exchanged, FileKind, Folder, Handle, Spot, Way, nearest};
 
 /// A folder for many files. The folder is opened once, and everything in it is found through its handle, even if its
 /// path changes in the meantime.
@@ -77,6 +77,12 @@ impl Tree {
         let found = nearest(&deadpan_disk::trimmed(&self.path), |path| self.find(path))?;
         let _ = self.above.set(found);
         Ok(())
+    }
+
+    /// If [`hold`](Self::hold) has found only a folder above this folder, returns the path from there.
+    #[must_use]
+    pub fn missing(&self) -> Option<&Path> {
+        self.above.get().filter(|_| self.folder.get().is_none()).map(|(_, rest)| rest.as_path())
     }
 
     /// Opens the folder, and makes it if it is missing.
@@ -189,6 +195,30 @@ impl TreeFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns the attributes of the file or folder with this name. If a link or a special file is on the way, returns
+    /// its attributes. Returns `None` if the name does not exist, or if a file is on the way.
+    ///
+    /// # Errors
+    /// The system's errors.
+    pub fn reach(&self) -> io::Result<Option<About>> {
+        let mut folder = self.tree.open()?.clone();
+        let mut parts = self.name.components().peekable();
+        while let Some(part) = parts.next() {
+            let Component::Normal(part) = part else { return Ok(None) };
+            let about = match folder.look(part)? {
+                None => return Ok(None),
+                Some(about) if parts.peek().is_none() => return Ok(Some(about)),
+                Some(about) => about,
+            };
+            match about.kind {
+                FileKind::Folder => folder = folder.enter(part)?,
+                FileKind::File => return Ok(None),
+                _ => return Ok(Some(about)),
+            }
+        }
+        Ok(None)
     }
 
     fn folder(&self) -> &Path {

@@ -53,6 +53,18 @@ pub struct PackArgs {
 }
 
 impl PackArgs {
+    /// Refuses options that files which are sealed one by one do not have.
+    pub fn refuse_alone(&self) -> Result<(), Failure> {
+        let given = [("--owner", self.owner), ("--xattrs", self.xattrs)];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            None => Ok(()),
+            Some((option, _)) => Err(Failure::usage(
+                format!("{option} is for a folder in one sealed file: a file by itself keeps its name, time and mode"),
+                format!("leave out {option}, or seal the folder without --each"),
+            )),
+        }
+    }
+
     /// Begins to pack the folder `input`. If the output is inside the folder `input`, the archive does not include the
     /// output. `output` is `None` if the folder is hidden in pictures, because the pictures are not a single output.
     pub fn packer(&self, input: &Input, output: Option<&Output>, rules: Rules) -> Result<Packer, Failure> {

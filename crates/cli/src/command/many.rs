@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::key::home::{self, Home};
 use crate::place::input::Input;
 use crate::place::output::{OutputArgs, Place};
-use crate::place::partial::folder_of;
+use crate::place::partial::{folder_of, no_folder};
 use crate::place::remote;
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
@@ -30,10 +30,10 @@ use crate::tell::signals;
 use crate::tell::size::{self, Size};
 use act::FolderResults;
 pub use act::{OpenedParts, Opening, Sealings};
-use deadpan_disk::About;
+use deadpan_disk::{About, trimmed};
 use deadpan_fleet::{
-    Act, Error, Filter, Job, JobKey, Outcome, Pair, Pattern, Patterns, Place as Many, Rules, Run, Shard, Spot, Tree,
-    TreeFile,
+    Act, Error, Filter, Job, JobKey, Outcome, Pair, Pattern, Patterns, Place as Many, Rules, Run, Shard, Spot,
+    StampKey, Tree, TreeFile,
 };
 use deadpan_remote::{Address, Problem, Store};
 use job_report::{JobReport, SingleReport};
@@ -161,6 +161,7 @@ impl ManyArgs {
                     // The folder is opened now, because its path may lead to another folder later. A missing folder is
                     // made together with the first result.
                     tree.hold().map_err(|error| Failure::path("create", tree.path(), &error))?;
+                    refuse_missing(&tree)?;
                     Many::Folder(tree)
                 }
                 Many::Folder(tree) => {
@@ -255,6 +256,10 @@ impl ManyArgs {
         let (Route { from, to, .. }, shard, memory) = (route, self.shard()?, self.memory()?);
         let name = from.to_string();
         let failed = |error: Error| Failure::job(&name, error);
+        let stamps = match (from, to, readers) {
+            (Many::Folder(_), Many::Folder(_), Some(_)) => self.stamps(route)?,
+            _ => None,
+        };
         let job = match to {
             Many::Prefix(store, target) => Some(self.job(store, act, &from.text(), target, how)?),
             Many::Folder(_) => None,
@@ -270,12 +275,12 @@ impl ManyArgs {
         // A rehearsal (`--dry-run`) does not change the state of the job.
         let job = job.filter(|_| !self.dry_run);
         let _notice = note_on_going_on(job.as_ref());
-        let patterns = filter.clone();
         let told = JobReport::new(act.verb(), output, self.dry_run, &name, readers);
         let results = FolderResults { sync: output.sync, mask };
-        let run = Run::new(act, &results, &told).filter(filter).shard(shard).replace(output.force);
+        let run = Run::new(act, &results, &told).filter(filter.clone()).shard(shard).replace(output.force);
         // A short object needs memory of three times its length.
         let run = run.rehearse(self.dry_run).memory(memory).long(LONG.min(memory / 3)).job(job.clone());
+        let run = run.stamps(stamps.clone());
         let result = run.all(from, to, begin).map_err(failed);
         if let Some(remark) = act.remark() {
             say(&format!("note: {remark}"));
@@ -287,11 +292,24 @@ impl ManyArgs {
                 let failure = Failure::usage(format!("{name}: there is nothing to {} below it", act.verb()), hint);
                 Err(told.end_early(job.as_ref(), is_new.get(), failure))
             }
-            Ok(()) => match route.mirror.apply(from, to, act, &told) {
-                Ok(()) => Ok(told.end(job.as_ref(), shard.count(), is_new.get(), &patterns.idle())),
+            Ok(()) => match route.mirror.apply(from, to, act, &filter, stamps.as_ref(), &told) {
+                Ok(()) => Ok(told.end(job.as_ref(), shard.count(), is_new.get(), &filter.idle())),
                 Err(failure) => Err(told.end_early(job.as_ref(), is_new.get(), failure)),
             },
             Err(failure) => Err(told.end_early(job.as_ref(), is_new.get(), failure)),
+        }
+    }
+
+    /// Returns the key for the stamps of results in a folder. Without the key, runs compare times only, but `--mirror`
+    /// needs the key to recognize the results that it may remove.
+    fn stamps(&self, route: &Route) -> Result<Option<StampKey>, Failure> {
+        match job_key(self.job_key.as_deref(), !self.dry_run) {
+            Ok(key) => Ok(Some(key.stamps().clone())),
+            Err(failure) if self.job_key.is_some() || route.mirror.is_given() => Err(failure),
+            Err(failure) => {
+                say(&format!("note: results are recognized by their times only: {}", failure.message));
+                Ok(None)
+            }
         }
     }
 
@@ -420,6 +438,13 @@ fn place(path: &Path) -> Result<Many, Failure> {
     }
 }
 
+/// Refuses a target in a folder that does not exist: if its disk is not mounted, the results would go to another disk.
+fn refuse_missing(to: &Tree) -> Result<(), Failure> {
+    let path = trimmed(to.path());
+    let is_missing = to.missing().is_some_and(|rest| rest.components().count() > 1);
+    if is_missing { Err(no_folder(&path)) } else { Ok(()) }
+}
+
 /// Refuses sources that lie inside the target of the results. Otherwise, a second run would treat the results of the
 /// first run as sources.
 fn refuse_overlap(from: &Many, to: &Many) -> Result<(), Failure> {
@@ -427,7 +452,10 @@ fn refuse_overlap(from: &Many, to: &Many) -> Result<(), Failure> {
         (Many::Prefix(_, from), Many::Prefix(_, to)) => from.is_in_bucket_of(to) && from.key().starts_with(to.key()),
         (Many::Folder(from), Many::Folder(to)) => {
             let real = |tree: &Tree| tree.path().canonicalize().ok();
-            real(from).zip(real(to)).is_some_and(|(from, to)| from.starts_with(to))
+            // Different paths may lead to the same folder, because it is mounted twice.
+            let id = |tree: &Tree| tree.open().and_then(|folder| folder.about()).ok().map(|about| about.id);
+            let is_same = id(from).zip(id(to)).is_some_and(|(from, to)| from == to);
+            is_same || real(from).zip(real(to)).is_some_and(|(from, to)| from.starts_with(to))
         }
         _ => false,
     };

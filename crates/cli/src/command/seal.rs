@@ -160,6 +160,9 @@ impl SealArgs {
         let is_of_folder = route.as_ref().is_some_and(Route::is_of_folder);
         self.mirror.check(is_of_folder, self.many.is_share(), self.many.is_rehearsal())?;
         let route = route.map(|route| route.mirrored(self.mirror.clone()));
+        if route.is_some() {
+            self.pack.refuse_alone()?;
+        }
         if route.is_some() && self.remove_source {
             let hint = "remove the sources yourself when all results are there: run the command again to see it";
             return Err(Failure::usage("--remove-source takes single files", hint));

@@ -201,6 +201,7 @@ fn sealing_each_file_follows_no_link() {
     let sandbox = Sandbox::with_key("hybrid");
     fs::create_dir_all(sandbox.path("d/sub")).unwrap();
     fs::create_dir(sandbox.path("private")).unwrap();
+    fs::create_dir(sandbox.path("out")).unwrap();
     for number in 0..20 {
         sandbox.write(&format!("d/sub/{number}"), "public");
         sandbox.write(&format!("private/{number}"), "SECRET");

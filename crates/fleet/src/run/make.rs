@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::pool::{Item, Pool};
 use super::{Observer, Outcome, Pair};
-use crate::clock::wait_for_second;
+use crate::clock::{wait_for_second, wait_for_tick};
 use crate::long::{BeginResult, Long};
 use crate::maker::PARTS;
 use crate::page::Page;
@@ -61,6 +61,9 @@ impl Pool<'_> {
         let expected = if pair.length < run.long { pair.length } else { 0 };
         let mut share = self.budget.take(3 * expected + (1 << 19));
         let mut source = Source::open(&pair.source, expected)?;
+        if !run.is_opening() && wait_for_tick(&source, &pair.target) {
+            source = Source::open(&pair.source, expected)?;
+        }
         if let Some(job) = run.job.as_ref().filter(|_| source.length() >= run.long && run.is_divided(pair)) {
             match Long::begin(job, run.act, pair, source)? {
                 BeginResult::Long(long) => {
@@ -116,9 +119,10 @@ impl Pool<'_> {
         if pair.replace || self.run.replace {
             return None;
         }
-        let about = place.look().ok().flatten().filter(|about| about.is_file())?;
+        let stamps = self.run.stamps.as_ref();
+        let known = Known::of_file(place, !self.run.is_opening(), stamps)?;
         let source = Source::open(&pair.source, 0).ok()?;
-        self.run.verdict(pair, source.changed(), Some(&Known::of_file(&about, !self.run.is_opening())))
+        self.run.verdict(pair, source.changed(), source.stamp(stamps), Some(&known))
     }
 
     /// Makes a short result in memory.
@@ -143,6 +147,7 @@ impl Pool<'_> {
             Spot::File(place) => {
                 let mut file = self.run.results.create(place, pair.replace)?;
                 file.write_all(&made).map_err(|error| Error::Write(place.path(), error))?;
+                source.stamp(self.run.stamps.as_ref()).into_iter().for_each(|stamp| file.stamp(stamp));
                 if !file.land(&metadata)? {
                     return Ok(Making::There);
                 }
@@ -173,6 +178,7 @@ impl Pool<'_> {
                 let mut file = run.results.create(place, pair.replace)?;
                 let written = run.act.stream(&about, &mut reader, &mut file);
                 let metadata = written.map_err(|error| of_file(&place.path(), error))?;
+                source.stamp(run.stamps.as_ref()).into_iter().for_each(|stamp| file.stamp(stamp));
                 if !file.land(&metadata)? {
                     return Ok(Making::There);
                 }

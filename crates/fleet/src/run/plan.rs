@@ -7,9 +7,11 @@ use std::time::SystemTime;
 use super::pool::{Item, Pool};
 use super::{Outcome, Pair, Run, unplaced};
 use crate::clock::is_older;
+use crate::listing::path_of;
 use crate::maker::PART;
 use crate::page::{FEW, Page};
 use crate::place::{Known, Place};
+use crate::stamp::Stamp;
 use crate::{Error, Spot};
 use deadpan_remote::Entry;
 
@@ -22,7 +24,8 @@ impl Run<'_> {
         to: &Place,
         page: Vec<(Entry, String)>,
     ) -> Result<(), Error> {
-        let there = to.which(page.iter().map(|(_, target)| target.as_str()), !self.is_opening())?;
+        let there =
+            to.which(page.iter().map(|(_, target)| target.as_str()), !self.is_opening(), self.stamps.as_ref())?;
         let (mut targets, mut planned) = (HashSet::new(), Vec::new());
         for (found, target) in page {
             let spots = from.spot(&found.name).and_then(|source| Ok((source, to.spot(&target)?)));
@@ -32,8 +35,11 @@ impl Run<'_> {
                 Ok(spots) => spots,
                 Err(_) if !is_mine => continue,
                 Err(error) => {
-                    let path = format!("{}/{}", from.text().trim_end_matches('/'), found.name);
-                    self.observer.ended(&unplaced(found.name, path.into()), Outcome::Failed(error));
+                    let path = match from {
+                        Place::Folder(tree) => tree.path().join(path_of(&found.name)),
+                        Place::Prefix(..) => format!("{}/{}", from.text().trim_end_matches('/'), found.name).into(),
+                    };
+                    self.observer.ended(&unplaced(found.name, path), Outcome::Failed(error));
                     continue;
                 }
             };
@@ -49,7 +55,11 @@ impl Run<'_> {
             if !(is_mine || found.length >= self.long && self.has_part(&pair, found.length)) {
                 continue;
             }
-            match self.verdict(&pair, found.modified, known) {
+            let stamp = match (&pair.source, &self.stamps, &found.tag) {
+                (Spot::File(_), Some(key), Some(tag)) => Some(key.stamp(tag)),
+                _ => None,
+            };
+            match self.verdict(&pair, found.modified, stamp, known) {
                 Some(outcome) if is_mine => self.observer.ended(&pair, outcome),
                 Some(_) => {}
                 None => planned.push(pair),
@@ -69,11 +79,21 @@ impl Run<'_> {
 
     /// If the existing target shows that a result is not needed or not possible, returns the outcome of the pair.
     /// Returns `None` if the result has to be made.
-    pub(super) fn verdict(&self, pair: &Pair, modified: SystemTime, known: Option<&Known>) -> Option<Outcome> {
+    /// `stamp` is the stamp of the source's present version.
+    pub(super) fn verdict(
+        &self,
+        pair: &Pair,
+        modified: SystemTime,
+        stamp: Option<Stamp>,
+        known: Option<&Known>,
+    ) -> Option<Outcome> {
         let Some(known) = known else { return self.rehearse.then_some(Outcome::Would(pair.length)) };
         // A sealed object is longer than its source.
         let is_short = !self.is_opening() && known.length <= pair.length;
-        let is_old = known.written.map_or(self.replace, |written| is_older(written, modified, pair));
+        let is_old = match (known.stamp, stamp) {
+            (Some(known), Some(now)) => known != now,
+            _ => known.written.map_or(self.replace, |written| is_older(written, modified, pair)),
+        };
         let why = match &pair.target {
             _ if is_old => Some(Error::Outdated),
             _ if is_short => Some(Error::Short),

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use deadpan_fleet::{
-    About, Act, Cleaned, Divided, Error, Foreign, Gone, Job, JobKey, Landing, Observer, Outcome, Pair, Place, Results,
-    Run, Spot, Tree, TreeFile,
+    About, Act, Cleaned, Divided, Error, Filter, Foreign, Gone, Job, JobKey, Landing, Observer, Outcome, Pair, Place,
+    Results, Run, Spot, Tree, TreeFile,
 };
 use deadpan_remote::{Address, Canceller, Object, Store};
 use deadpan_seal::{Header, Identity, Kem, Metadata, PrivateKey, Recipient, Sealing, Work};
@@ -78,6 +78,12 @@ impl Act for Seal {
 
     fn source(&self, result: &str) -> Option<String> {
         result.strip_suffix(".dpn").map(str::to_owned)
+    }
+
+    fn has_made(&self, result: &mut (dyn Read + Send)) -> io::Result<bool> {
+        let mut contents = String::new();
+        result.read_to_string(&mut contents)?;
+        Ok(contents != "foreign")
     }
 
     fn whole(&self, _about: &About, data: &[u8]) -> Result<Option<(Vec<u8>, Metadata)>, Foreign> {
@@ -379,7 +385,7 @@ fn results_are_not_removed_through_a_link_or_after_a_change() {
     fs::write(path("from/c"), "there").unwrap();
     let (from, to, act) = (Tree::new(path("from")), Tree::new(path("to")), Seal(bench.key.clone()));
     let to = Place::Folder(to);
-    let find = || Gone::find(&from, &to, &act, |_| true).unwrap();
+    let find = || Gone::find(&from, &to, &act, &Filter::default(), None).unwrap();
     let gone = find();
     let below = |path: PathBuf| path.strip_prefix(bench.folder.path()).unwrap().to_str().unwrap().to_owned();
     let results: Vec<_> = gone.results().map(below).collect();
@@ -435,8 +441,8 @@ fn objects_without_a_source_are_removed_unless_they_were_replaced() {
     }
     put("to/foreign.dpn", "foreign");
     let act = Seal(bench.key.clone());
-    let is_result = |start: &[u8]| start == b"sealed" || start == b"again!";
-    let gone = Gone::find(&Tree::new(from.clone()), &to, &act, is_result).unwrap();
+    let gone = Gone::find(&Tree::new(from.clone()), &to, &act, &Filter::default(), None).unwrap();
+    assert_eq!(gone.foreign(), [PathBuf::from("s3://b/to/foreign.dpn")]);
     let results: Vec<_> = gone.results().map(|path| path.to_str().unwrap().to_owned()).collect();
     // A folder has the name of the source of `sub.dpn`.
     assert_eq!(results, ["a", "b", "c", "sub"].map(|name| format!("s3://b/to/{name}.dpn")));
@@ -452,4 +458,65 @@ fn objects_without_a_source_are_removed_unless_they_were_replaced() {
     left.sort();
     let expected = ["beside/a.dpn", "to/b.dpn", "to/c.dpn", "to/foreign.dpn", "to/plain", "to/sub/kept.dpn"];
     assert_eq!(left, expected);
+}
+
+/// Seals, and changes the source right after it was read. The source keeps its length and its time.
+struct Meddling(Seal, PathBuf, Mutex<Vec<&'static str>>);
+
+impl Act for Meddling {
+    fn verb(&self) -> &'static str {
+        self.0.verb()
+    }
+
+    fn target(&self, name: &str) -> Option<String> {
+        self.0.target(name)
+    }
+
+    fn whole(&self, about: &About, data: &[u8]) -> Result<Option<(Vec<u8>, Metadata)>, Foreign> {
+        let text = self.2.lock().unwrap().pop();
+        if let Some(text) = text {
+            fs::write(&self.1, text)?;
+            fs::File::options().write(true).open(&self.1)?.set_modified(about.modified)?;
+        }
+        self.0.whole(about, data)
+    }
+
+    fn stream(
+        &self,
+        _about: &About,
+        _from: &mut (dyn Read + Send),
+        _to: &mut (dyn Write + Send),
+    ) -> Result<Metadata, Foreign> {
+        unreachable!("the source is short")
+    }
+
+    fn divide(&self, _about: &About, _start: &[u8]) -> Result<Option<Divided>, Foreign> {
+        Ok(None)
+    }
+}
+
+/// In an earlier version, the result was kept, because the source had the same time and length as before.
+#[test]
+fn a_change_during_the_work_is_noticed_although_the_time_is_set_back() {
+    let bench = Bench::new();
+    let (from, to) = (bench.folder("from"), bench.folder("to"));
+    let path = bench.folder.path().join("from/a");
+    for (changes, expected) in [(&["two"][..], Some("two")), (&["six", "ten", "one"][..], None)] {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "old").unwrap();
+        let act = Meddling(Seal(bench.key.clone()), path.clone(), Mutex::new(changes.to_vec()));
+        let log = Log::default();
+        let key = bench.job.stamps().clone();
+        Run::new(&act, &Files, &log).replace(true).stamps(Some(key)).all(&from, &to, || Ok(())).unwrap();
+        let log = log.0.into_inner().unwrap();
+        match expected {
+            Some(text) => {
+                assert_eq!(names(&log), [("a", "Made(3)")]);
+                let open = Open(bench.key.clone());
+                bench.run(&open, &to, &bench.folder("back"), |run| run.replace(true));
+                assert_eq!(bench.read("back/a"), text.as_bytes());
+            }
+            None => assert_eq!(names(&log), [("a", "failed: the source changed while it was read")]),
+        }
+    }
 }

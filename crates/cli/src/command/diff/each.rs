@@ -154,15 +154,15 @@ impl EachDiff<'_> {
     /// Reports a result without a source, unless the source was only left out.
     fn without_source(&self, tally: &mut DiffTally<'_>, result: &FoundResult) -> Result<(), Failure> {
         let place = TreeFile { tree: self.sources.clone(), name: result.source.clone() };
-        match place.look() {
+        let packed = Some(Side::of_file(None, None, None));
+        match place.reach() {
             Ok(Some(about)) if about.is_file() => Ok(()),
-            Err(error) if error.kind() != std::io::ErrorKind::NotADirectory => {
-                tally.failed(&Failure::path("read", &place.path(), &error))
+            // The source, or a folder above it, has become a link or a special file.
+            Ok(Some(about)) if !about.is_folder() => {
+                tally.row(&row(&result.source, Some(Differs::Kind), packed, Some(Side::of_about(&about))))
             }
-            _ => {
-                let packed = Some(Side::of_file(None, None, None));
-                tally.row(&row(&result.source, Some(Differs::Removed), packed, None))
-            }
+            Ok(_) => tally.row(&row(&result.source, Some(Differs::Removed), packed, None)),
+            Err(error) => tally.failed(&Failure::path("read", &place.path(), &error)),
         }
     }
 

@@ -32,7 +32,8 @@ impl Side {
         let kind = match about.kind {
             FileKind::Folder => "folder",
             FileKind::Link => "symlink",
-            _ => "file",
+            FileKind::File => "file",
+            _ => "special file",
         };
         let (seconds, nanoseconds) = about.modified;
         let size = Some(if about.is_file() { about.length } else { 0 });

@@ -20,9 +20,9 @@ use crate::place::sealed::Sealed;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::shown;
 use deadpan_disk::{self as disk, Replace};
-use deadpan_fleet::{About, Act, Divided, Foreign, Landing, Results, TreeFile};
+use deadpan_fleet::{About, Act, Divided, Foreign, Landing, Results, Stamp, TreeFile};
 use deadpan_remote::{Address, Canceller};
-use deadpan_seal::{Kind, Metadata, Opened, Sealing, Work};
+use deadpan_seal::{Error as SealError, Kind, Metadata, Opened, Sealing, Work};
 
 /// The options for making results in folders.
 pub struct FolderResults {
@@ -87,6 +87,10 @@ impl Write for Draft<'_> {
 }
 
 impl Landing for Draft<'_> {
+    fn stamp(&mut self, stamp: Stamp) {
+        stamp.put(self.partial.file());
+    }
+
     fn land(self: Box<Self>, metadata: &Metadata) -> Result<bool, Foreign> {
         let Self { partial, length, path, replace, files } = *self;
         partial.file().set_len(length).map_err(|error| Failure::path("write", &path, &error))?;
@@ -146,6 +150,14 @@ impl Act for Sealings<'_> {
     fn source(&self, result: &str) -> Option<String> {
         let source = result.strip_suffix(self.format.ending())?;
         (!source.is_empty() && !source.ends_with('/')).then(|| source.to_owned())
+    }
+
+    fn has_made(&self, result: &mut (dyn Read + Send)) -> io::Result<bool> {
+        match Sealed::begun(Vec::new(), result) {
+            Ok(sealed) => Ok(sealed.header.format() == self.format.into()),
+            Err(SealError::Read(error)) if error.raw_os_error().is_some() => Err(error),
+            Err(_) => Ok(false),
+        }
     }
 
     fn check(&self, result: &TreeFile) -> Result<(), Foreign> {

@@ -1,7 +1,7 @@
 //! Reports the work on many objects to the user: each failure, and a summary at the end.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -20,6 +20,7 @@ use crate::tell::names::{joined, put_name};
 use crate::tell::progress::{Progress, amount};
 use crate::tell::shown::{count, shown};
 use crate::tell::streams::{print, print_json};
+use deadpan_disk as disk;
 use deadpan_fleet::{Error, Job, LeftOut, Observer, Outcome, Pair, Removal, Spot};
 use deadpan_remote::Problem;
 
@@ -171,7 +172,7 @@ impl<'a> JobReport<'a> {
                     Ok(())
                 }
             }
-            Err(Error::Write(path, error)) => Err(Failure::path("remove", &path, &error)),
+            Err(Error::Write(path, error)) => Err(unremoved(&path, &error)),
             Err(error) => Err(Failure::job(&shown(&path), error)),
         };
         if let Err(failure) = told {
@@ -369,15 +370,23 @@ impl Observer for SingleReport {
     }
 }
 
-/// Returns the path of a file, or the address of an object. The listing of a folder escapes the parts of a path that
-/// are not UTF-8, and puts a NUL after these parts. This function removes the NULs.
+/// Returns the failure for a result or a folder that cannot be removed.
+fn unremoved(path: &Path, error: &io::Error) -> Failure {
+    match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+        Some(disk::Error::Changed) => Failure::new(
+            Exit::System,
+            format!("cannot remove {}: it was changed, or another file has its name now", shown(path)),
+            "see who else writes there, and run the command again",
+        ),
+        Some(disk::Error::System(_, error)) => Failure::path("remove", path, error),
+        _ => Failure::path("remove", path, error),
+    }
+}
+
+/// Returns the path of a file, or the address of an object.
 fn path_of(spot: &Spot) -> PathBuf {
     match spot {
         Spot::Object(_, address) => address.text().into(),
-        Spot::File(file) => {
-            let path = file.path();
-            let bytes = path.as_os_str().as_bytes().iter().copied().filter(|byte| *byte != 0);
-            OsString::from_vec(bytes.collect()).into()
-        }
+        Spot::File(file) => file.path(),
     }
 }

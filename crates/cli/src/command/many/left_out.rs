@@ -1,5 +1,7 @@
 //! Tells what does not become an object: links, special files, and empty folders if the results go to a store.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use crate::tell::failure::Failure;
@@ -9,7 +11,7 @@ use crate::tell::streams::print_json;
 use deadpan_fleet::LeftOut;
 
 /// The number of names that a message shows.
-pub const NAMES: usize = 5;
+const NAMES: usize = 5;
 
 /// Prints a JSON object for each entry that does not become an object.
 pub fn print_left_out(command: &str, left_out: &LeftOut) -> Result<(), Failure> {
@@ -32,7 +34,13 @@ pub fn note(left_out: &LeftOut) -> Option<String> {
     let counts: Vec<_> = counts.map(|(paths, one, many)| count(paths.len() as u64, one, many)).collect();
     let all = links.len() + specials.len() + folders.len();
     let are = if all == 1 { "is" } else { "are" };
-    let first: Vec<_> = kinds.iter().flat_map(|(paths, ..)| *paths).take(NAMES).map(shown).collect();
+    let names = first_names(kinds.iter().flat_map(|(paths, ..)| *paths), all);
+    (all > 0).then(|| format!("{} {are} left out: {names}", counts.join(" and ")))
+}
+
+/// Returns the first of `all` names for a message, and the number of the others.
+pub fn first_names(paths: impl Iterator<Item = impl AsRef<Path>>, all: usize) -> String {
+    let first: Vec<_> = paths.take(NAMES).map(shown).collect();
     let more = if all > first.len() { format!(", and {} more", all - first.len()) } else { String::new() };
-    (all > 0).then(|| format!("{} {are} left out: {}{more}", counts.join(" and "), first.join(", ")))
+    format!("{}{more}", first.join(", "))
 }

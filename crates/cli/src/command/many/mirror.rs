@@ -4,13 +4,12 @@ use std::io::{IsTerminal, stderr};
 
 use crate::command::folder::FOLDERS;
 use crate::command::many::job_report::JobReport;
-use crate::command::many::left_out::NAMES;
+use crate::command::many::left_out::first_names;
 use crate::key::prompt::Terminal;
-use crate::place::sealed::begins_sealed;
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::{count, shown};
-use deadpan_fleet::{Act, Gone, Place as Many, Tree};
+use deadpan_fleet::{Act, Filter, Gone, Place as Many, StampKey};
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct MirrorArgs {
@@ -47,7 +46,15 @@ impl MirrorArgs {
     }
 
     /// Removes the results whose sources are gone, unless something failed before.
-    pub fn apply(&self, from: &Many, to: &Many, act: &dyn Act, report: &JobReport<'_>) -> Result<(), Failure> {
+    pub fn apply(
+        &self,
+        from: &Many,
+        to: &Many,
+        act: &dyn Act,
+        filter: &Filter,
+        stamps: Option<&StampKey>,
+        report: &JobReport<'_>,
+    ) -> Result<(), Failure> {
         let (true, Many::Folder(from)) = (self.mirror, from) else { return Ok(()) };
         let name = to.to_string();
         if report.has_failed() {
@@ -58,7 +65,17 @@ impl MirrorArgs {
             let message = format!("{}: there is no file in it, so nothing is removed from {name}", shown(from.path()));
             return Err(Failure::usage(message, "check that its disk is mounted, or remove the results yourself"));
         }
-        let gone = Self::find(from, to, act)?;
+        let gone = Gone::find(from, to, act, filter, stamps).map_err(|error| {
+            let Failure { exit, message, hint, .. } = Failure::job(&name, error);
+            let message = format!("{message}, so nothing is removed from {name}");
+            Failure::new(exit.max(Exit::System), message, hint.unwrap_or_default())
+        })?;
+        if let Some(note) = foreign(&gone) {
+            say(&note);
+        }
+        if !report.is_rehearsal() {
+            gone.sweep();
+        }
         if gone.results().len() + gone.folders().len() == 0 {
             return Ok(());
         }
@@ -73,13 +90,20 @@ impl MirrorArgs {
         Ok(())
     }
 
-    fn find(from: &Tree, to: &Many, act: &dyn Act) -> Result<Gone, Failure> {
-        Gone::find(from, to, act, begins_sealed).map_err(|error| {
-            let Failure { exit, message, hint, .. } = Failure::job(&to.to_string(), error);
-            let message = format!("{message}, so nothing is removed from {to}");
-            Failure::new(exit.max(Exit::System), message, hint.unwrap_or_default())
-        })
+    pub fn is_given(&self) -> bool {
+        self.mirror
     }
+}
+
+/// Returns a note about what has the name of a result without a source, but is not a result of this machine.
+fn foreign(gone: &Gone) -> Option<String> {
+    let files = gone.foreign();
+    let (stay, them) = if files.len() == 1 { ("stays: it has", "it") } else { ("stay: they have", "them") };
+    (!files.is_empty()).then(|| {
+        let what = count(files.len() as u64, "file", "files");
+        let names = first_names(files.iter(), files.len());
+        format!("note: {what} {stay} no source, and no sign that this machine has sealed {them}: {names}")
+    })
 }
 
 /// Asks on the terminal whether to remove results.
@@ -92,10 +116,8 @@ fn asks(gone: &Gone, name: &str) -> Result<bool, Failure> {
         what.push(count(gone.folders().len() as u64, "empty folder", "empty folders"));
     }
     let all = gone.results().len() + gone.folders().len();
-    let first: Vec<_> = gone.results().chain(gone.folders()).take(NAMES).map(shown).collect();
-    let more = if all > first.len() { format!(", and {} more", all - first.len()) } else { String::new() };
     let Some(terminal) = Terminal::find() else { return Ok(false) };
-    terminal.say(&format!("{}{more}", first.join(", ")));
+    terminal.say(&first_names(gone.results().chain(gone.folders()), all));
     let question = format!("remove {} from {name}? (yes or no)", what.join(" and "));
     // If the input ends, the answer is no.
     let typed = terminal.ask_openly(&question).map_or(Vec::new(), |typed| typed.as_bytes().trim_ascii().to_vec());
