@@ -163,8 +163,15 @@ fn reserve(file: &File, end: u64) -> io::Result<()> {
     }
     // If the disk has too little free space, the function fails before the system reserves any block. If the function
     // reserved blocks on a disk that is too small, other programs would find the disk full.
-    if fstatvfs(file).is_ok_and(|about| about.f_bfree.saturating_mul(about.f_frsize) < end) {
-        return Err(io::ErrorKind::StorageFull.into());
+    if let Ok(about) = fstatvfs(file) {
+        let bytes = |blocks: u64| blocks.saturating_mul(about.f_frsize);
+        if bytes(about.f_bfree) < end {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        // Some of the free space may be kept for root, so that a reservation would take the rest before it fails.
+        if bytes(about.f_bavail) < end {
+            return Ok(());
+        }
     }
     // The reserved blocks are an advantage, but they are not necessary, so an error is ignored.
     let _ = fallocate(file, FallocateFlags::KEEP_SIZE, 0, end);
