@@ -65,7 +65,7 @@ enum Found {
 /// An entry that [`Gone::remove`] has removed, or that stays.
 #[derive(Debug)]
 pub struct Removal {
-    /// The whole path, or the address of an object.
+    /// The whole path of a file or folder, or the address of an object.
     pub path: PathBuf,
     /// The error, if the entry stays.
     pub result: Result<(), Error>,
@@ -324,7 +324,8 @@ impl Gone {
         Ok(self.look(name)?.is_none_or(|about| about.is_folder()))
     }
 
-    /// Whether the source of a result is gone. A source that the filter leaves out by its name is not gone.
+    /// Whether the source of a result is gone. If the filter leaves out the name of the source, the source does not
+    /// count as gone.
     fn is_stray(&self, source: &str) -> Result<bool, Error> {
         Ok(is_fit(source) && self.filter.takes(source) && self.is_gone(source.as_ref())?)
     }

@@ -85,6 +85,8 @@ impl Stamp {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     #[test]
@@ -97,6 +99,7 @@ mod tests {
         assert!(!matches!(one.read(&file), Stamped::Own(_)));
         one.stamp("a").put(&file);
         if matches!(one.read(&file), Stamped::Unknown) {
+            let _ = writeln!(io::stderr(), "skipped: the file system has no attributes");
             return;
         }
         assert!(matches!(one.read(&file), Stamped::Own(stamp) if stamp == one.stamp("a")));

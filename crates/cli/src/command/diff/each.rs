@@ -33,7 +33,7 @@ struct EachDiff<'a> {
     sealed: Tree,
     sources: Tree,
     identities: Identities,
-    /// The number of results whose lengths are not known without a key.
+    /// The number of results that no key without a passphrase opens, so that their lengths are unknown.
     unopened: u64,
 }
 
@@ -202,7 +202,7 @@ impl EachDiff<'_> {
         let older = || DiffRow {
             path: None,
             differs: None,
-            packed: Some(Side::of_file(None, None, Some(time(sealed_about.modified)))),
+            packed: Some(Side::of_file(None, None, Side::of_about(&sealed_about).modified)),
             found: Some(Side::of_about(&about)),
         };
         // The same contents need no new result.
@@ -264,10 +264,6 @@ fn file(place: &TreeFile) -> Result<(File, About), Failure> {
 
 fn row(path: &Path, differs: Option<Differs>, packed: Option<Side>, found: Option<Side>) -> DiffRow<'_> {
     DiffRow { path: Some(path.as_os_str().as_bytes()), differs, packed, found }
-}
-
-fn time((seconds, nanoseconds): (i64, u32)) -> deadpan_pack::Time {
-    deadpan_pack::Time { seconds, nanoseconds }
 }
 
 /// Returns the name of a result's source, or `None` if no result has this name.

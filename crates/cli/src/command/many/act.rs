@@ -117,7 +117,7 @@ pub struct Sealings<'a> {
     /// A lock for sealing with a passphrase. Hashing a passphrase takes 256 MiB of memory, so only one object at a time
     /// is sealed with a passphrase.
     pub turn: Option<Mutex<()>>,
-    /// If the results are files, the recipients that results must have if they exist before the command begins.
+    /// The recipients for whom existing results must be sealed. `None` if the results are objects in a store.
     pub readers: Option<&'a Readers>,
 }
 

@@ -38,7 +38,7 @@ pub fn note(left_out: &LeftOut) -> Option<String> {
     (all > 0).then(|| format!("{} {are} left out: {names}", counts.join(" and ")))
 }
 
-/// Returns the first of `all` names for a message, and the number of the others.
+/// Returns a text for a message: the first names, and how many more names there are. `all` is the number of all names.
 pub fn first_names(paths: impl Iterator<Item = impl AsRef<Path>>, all: usize) -> String {
     let first: Vec<_> = paths.take(NAMES).map(shown).collect();
     let more = if all > first.len() { format!(", and {} more", all - first.len()) } else { String::new() };
