@@ -103,7 +103,7 @@ typedef struct dp_writer dp_writer;
 
 /* ---- Version and errors ---- */
 
-/* The version, such as "0.1.0". */
+/* The version, such as "0.2.0". */
 const char *dp_version(void);
 /* The message of a code. */
 const char *dp_message(int32_t code);

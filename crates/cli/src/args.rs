@@ -2,6 +2,7 @@
 
 mod brief;
 mod option;
+mod version;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -114,7 +115,7 @@ pub(crate) fn whole() -> clap::Command {
 /// Returns the command line with only the command that `words` contain, or with all commands if `words` contain no
 /// command.
 fn called(words: &[OsString]) -> clap::Command {
-    if let [_, word] = words
+    if let [_, word, ..] = words
         && (word == "--version" || word == "-V")
     {
         return GlobalArgs::command();
@@ -246,7 +247,9 @@ fn help(text: &clap::Error) -> Failure {
     if let Err(failure) = streams::check_stdout() {
         return failure;
     }
-    match text.print().and_then(|()| io::stdout().flush()) {
+    let verbose = text.kind() == ErrorKind::DisplayVersion && invocation::arguments().iter().any(|it| it == "--verbose");
+    let details = if verbose { version::details() } else { String::new() };
+    match text.print().and_then(|()| io::stdout().write_all(details.as_bytes())).and_then(|()| io::stdout().flush()) {
         Ok(()) => std::process::exit(text.exit_code()),
         Err(error) => streams::unwritten(&error),
     }

@@ -142,7 +142,9 @@ fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u
         libc::SYS_fcntl if matches!(argument(1) as i32, libc::F_DUPFD..=libc::F_SETFL | libc::F_DUPFD_CLOEXEC) => {
             [NONE; 4]
         }
-        libc::SYS_ioctl if [libc::TCGETS, libc::FIONREAD, libc::TIOCGWINSZ].contains(&argument(1)) => [NONE; 4],
+        libc::SYS_ioctl if matches!(argument(1) as libc::Ioctl, libc::TCGETS | libc::FIONREAD | libc::TIOCGWINSZ) => {
+            [NONE; 4]
+        }
         libc::SYS_prctl if matches!(argument(0) as i32, libc::PR_SET_NAME | libc::PR_GET_NAME | PR_SET_VMA) => {
             [NONE; 4]
         }
