@@ -247,7 +247,8 @@ fn help(text: &clap::Error) -> Failure {
     if let Err(failure) = streams::check_stdout() {
         return failure;
     }
-    let verbose = text.kind() == ErrorKind::DisplayVersion && invocation::arguments().iter().any(|it| it == "--verbose");
+    let verbose =
+        text.kind() == ErrorKind::DisplayVersion && invocation::arguments().iter().any(|it| it == "--verbose");
     let details = if verbose { version::details() } else { String::new() };
     match text.print().and_then(|()| io::stdout().write_all(details.as_bytes())).and_then(|()| io::stdout().flush()) {
         Ok(()) => std::process::exit(text.exit_code()),
