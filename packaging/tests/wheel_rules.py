@@ -1,0 +1,66 @@
+"""Checks that a wheel keeps what its tag promises: packaging/tests/wheel_rules.py WHEEL"""
+
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+# PEP 599, for what a Rust library can need.
+MANYLINUX2014 = {
+    "libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libgcc_s.so.1", "ld-linux-x86-64.so.2",
+    "ld-linux-aarch64.so.1",
+}
+# Libraries of every Windows, and those of Python and of the C runtime that Python needs itself.
+WINDOWS = re.compile(r"^(python3\.dll|kernel32\.dll|kernelbase\.dll|ntdll\.dll|advapi32\.dll|bcrypt\.dll|bcryptprimitives\.dll|"
+                     r"crypt32\.dll|ws2_32\.dll|userenv\.dll|shell32\.dll|ole32\.dll|msvcrt\.dll|secur32\.dll|"
+                     r"iphlpapi\.dll|psapi\.dll|api-ms-win-[a-z0-9-]+\.dll)$")
+
+
+def readelf(*arguments):
+    """Returns what readelf prints."""
+    return subprocess.run(["readelf", "--wide", *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def elf(path, tag):
+    """Checks a library for Linux."""
+    needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("--dynamic", path)))
+    machine = re.search(r"Machine:\s+(.*)", readelf("--file-header", path)).group(1)
+    assert ("X86-64" in machine) == tag.endswith("x86_64"), f"the library is for {machine}"
+    if "musllinux" in tag:
+        assert needed <= {"libc.so", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"}, f"needs {needed}"
+        return
+    assert needed <= MANYLINUX2014, f"needs {needed - MANYLINUX2014}"
+    newest = max((tuple(map(int, it.split("."))) for it in re.findall(r"GLIBC_([0-9.]+)", readelf("--version-info", path))))
+    assert newest <= (2, 17), f"needs the glibc {newest}"
+
+
+def windows(path):
+    """Checks a library for Windows."""
+    text = subprocess.run(["objdump", "-p", path], check=True, capture_output=True, text=True).stdout
+    needed = {name.lower() for name in re.findall(r"DLL Name: (.*)", text)}
+    strange = {name for name in needed if not WINDOWS.match(name)}
+    assert needed and not strange, f"needs {strange}"
+
+
+def main():
+    """Checks the wheel and prints its name."""
+    wheel = sys.argv[1]
+    tag = wheel.removesuffix(".whl").rsplit("-", 1)[1]
+    with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
+        native = [name for name in archive.namelist() if name.endswith((".so", ".pyd"))]
+        assert len(native) == 1, f"libraries: {native}"
+        assert not archive.testzip()
+        path = archive.extract(native[0], folder)
+        if "linux" in tag:
+            elf(path, tag)
+        elif "win" in tag and "macos" not in tag:
+            windows(path)
+        else:
+            with open(path, "rb") as file:
+                assert file.read(4) == bytes.fromhex("cffaedfe"), "no library of macOS"
+        assert any(name.endswith("/METADATA") for name in archive.namelist())
+    print(f"ok: {tag} needs what it may")
+
+
+main()
