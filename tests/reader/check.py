@@ -16,6 +16,7 @@ from pathlib import Path
 from cryptography.exceptions import InvalidTag
 
 import foreign
+import frozen
 import open as opener
 import package
 import writer
@@ -90,6 +91,10 @@ class Check:
             self.case(f"signed: {mode}", self.signed, mode)
         for size in (0, 1, 512, 5000, 60_000, 1_100_000):
             self.case(f"recovery data of {size} bytes", self.recovery, size)
+        kept = list(frozen.cases())
+        expect(len(kept) > 20, True, "commands in tests/frozen")
+        for file, options, data in kept:
+            self.case(f"the reader opens {file.relative_to(frozen.FROZEN)}", self.frozen, file, options, data)
         self.file("foreign.key", foreign.PEM)
         for name, sealed in foreign.files():
             self.case(f"both agree: {name}", self.both_agree, sealed)
@@ -292,6 +297,10 @@ class Check:
         except Refused:
             return
         raise AssertionError("the reader has repaired more than there was recovery data for")
+
+    def frozen(self, file: Path, options: list, data: bytes):
+        found = read(*options, file)
+        expect((found.returncode, found.stdout), (0, data), found.stderr.decode())
 
     def both_agree(self, content: bytes):
         """The program and the reader give the same answer for a file that the program does not write."""

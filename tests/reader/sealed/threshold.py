@@ -16,22 +16,24 @@ def file_key(header: Header, keys: list) -> bytes:
     bodies = header.shares
     needed, of = bodies[0][:2]
     key_check = bodies[0][5:37]
-    text = b"deadpan v1 threshold" + PREAMBLE + bodies[0][:2] + key_check + b"".join(body[37:69] for body in bodies)
+    preamble = header.preamble
+    text = b"deadpan v1 threshold" + preamble + bodies[0][:2] + key_check + b"".join(body[37:69] for body in bodies)
     group = hashlib.sha256(text).digest()
     shares = {}
     for body in bodies:
-        share = open_share(body, group, keys)
-        if share is not None and hmac.compare_digest(share_check(body[:3], share), body[37:69]):
+        share = open_share(body, group, keys, preamble)
+        if share is not None and hmac.compare_digest(share_check(body[:3], share, preamble), body[37:69]):
             shares[body[2]] = share
     if len(shares) < needed:
         raise NoKey(f"any {needed} of {of} keys open this file, and {len(shares)} of them are here")
     found = combine(dict(list(shares.items())[:needed]))
-    require(hmac.compare_digest(derive(found, "deadpan v1 threshold check"), key_check), "shares that do not fit")
+    derived = derive(found, "deadpan v1 threshold check", preamble)
+    require(hmac.compare_digest(derived, key_check), "shares that do not fit")
     return found
 
 
-def open_share(body: bytes, group: bytes, keys: list) -> bytes | None:
-    info = b"deadpan v1 share" + PREAMBLE + body[2:3] + group
+def open_share(body: bytes, group: bytes, keys: list, preamble: bytes = PREAMBLE) -> bytes | None:
+    info = b"deadpan v1 share" + preamble + body[2:3] + group
     sealed = body[SHARE_HEAD:]
     for key in keys:
         if key.kem_id == int.from_bytes(body[3:5], "big"):
@@ -41,8 +43,8 @@ def open_share(body: bytes, group: bytes, keys: list) -> bytes | None:
     return None
 
 
-def share_check(numbers: bytes, share: bytes) -> bytes:
-    return HKDF(hashes.SHA256(), 32, salt=PREAMBLE, info=b"deadpan v1 share check" + numbers).derive(share)
+def share_check(numbers: bytes, share: bytes, preamble: bytes = PREAMBLE) -> bytes:
+    return HKDF(hashes.SHA256(), 32, salt=preamble, info=b"deadpan v1 share check" + numbers).derive(share)
 
 
 def times(a: int, b: int) -> int:

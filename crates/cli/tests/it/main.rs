@@ -14,6 +14,7 @@ mod covers;
 mod damage;
 mod faults;
 mod forged_pictures;
+mod frozen;
 mod generations;
 mod help;
 mod hostile;

@@ -90,9 +90,13 @@ fn sets_variable(command: &str) -> bool {
     parts.is_some_and(|(name, other)| name.bytes().all(|byte| byte.is_ascii_alphanumeric()) && !other.contains(')'))
 }
 
-/// Runs a script. Returns the steps that did not end as expected, each with its file and line.
+/// Runs a script in a sandbox of its own. Returns the steps that did not end as expected, each with its file and line.
 fn play(path: &Path, limit: Duration) -> String {
-    let sandbox = Sandbox::new();
+    play_in(&Sandbox::new(), path, limit)
+}
+
+/// Runs a script like [`play`], but in this sandbox.
+pub fn play_in(sandbox: &Sandbox, path: &Path, limit: Duration) -> String {
     let text = fs::read_to_string(path).unwrap();
     let mut complaints = String::new();
     let markdown = path.extension().is_some_and(|extension| extension == "md");
@@ -114,7 +118,7 @@ fn play(path: &Path, limit: Duration) -> String {
             variables.push_str(&format!("{}\n", step.command));
         }
         if let Some(server) = store.as_ref() {
-            Server::settle(server.port, &sandbox, &mut command);
+            Server::settle(server.port, sandbox, &mut command);
         }
         let run = finish(command, limit, |_| ());
         let output = format!("{}{}", String::from_utf8_lossy(run.stdout()), run.stderr());
