@@ -253,8 +253,8 @@ pub(super) fn explained(error: &Error) -> Fault {
         }
         // musl loads libraries only into programs that are linked dynamically.
         Error::Library { .. } if cfg!(all(target_env = "musl", target_feature = "crt-static")) => {
-            "this program is linked statically, so it loads no libraries: use the program of the package (.deb, .rpm), or \
-             build Deadpan yourself"
+            "this program is linked statically, so it loads no libraries: use the program of the package (.deb, .rpm), \
+             or build Deadpan yourself"
         }
         Error::Library { .. } => {
             "name a shared library for this processor, for example one built with: cc -shared -fPIC"
