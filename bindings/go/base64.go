@@ -3,7 +3,7 @@ package deadpan
 import (
 	"unsafe"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 // An Encoding is an alphabet of base64. The time of encoding and decoding depends on lengths only, and each sequence of

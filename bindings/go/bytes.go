@@ -4,7 +4,7 @@ import (
 	"context"
 	"runtime"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 // Seal seals bytes to recipients, and returns the result in a new slice.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"deadpan"
+	"deadpan.example/deadpan"
 )
 
 // lengths holds lengths near the sizes of the library's chunks and buffers: 64 KiB minus a tag, 64 KiB, 256 KiB, 1 MiB.

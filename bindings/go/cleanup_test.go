@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 // The garbage collector frees a resource if nothing refers to it any more.

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"syscall"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 // A Code is the kind of an error. The codes are themselves errors, so that they can be used with [errors.Is]:

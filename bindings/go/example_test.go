@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"deadpan"
+	"deadpan.example/deadpan"
 )
 
 func Example() {

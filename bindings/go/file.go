@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"strings"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 // SealFile seals the file input to the file output, with its name, time and mode. The output gets its name only when it

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"deadpan"
+	"deadpan.example/deadpan"
 )
 
 func TestFilesComeBack(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"deadpan"
+	"deadpan.example/deadpan"
 )
 
 var ctx = context.Background()

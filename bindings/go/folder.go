@@ -4,7 +4,7 @@ import (
 	"context"
 	"runtime"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 // SealFolder seals a folder to the file output, with everything in it but what matches the option Exclude. Sockets,

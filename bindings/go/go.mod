@@ -1,4 +1,4 @@
-module deadpan
+module deadpan.example/deadpan
 
 go 1.25.0
 

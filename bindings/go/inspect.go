@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"time"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 // An Info describes a sealed file.

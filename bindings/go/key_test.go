@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"deadpan"
+	"deadpan.example/deadpan"
 )
 
 var kinds = []deadpan.Kind{

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"deadpan"
+	"deadpan.example/deadpan"
 )
 
 func TestNil(t *testing.T) {

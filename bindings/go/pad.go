@@ -1,6 +1,6 @@
 package deadpan
 
-import "deadpan/internal/abi"
+import "deadpan.example/deadpan/internal/abi"
 
 // A Padding is a scheme that fills data up to whole blocks.
 type Padding int32

@@ -3,7 +3,7 @@ package deadpan
 import (
 	"runtime"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 // A Passphrase seals and opens data. A Passphrase is a [Recipient] and an [Identity]. Each use hashes the passphrase,

@@ -4,7 +4,7 @@ import (
 	"crypto"
 	"runtime"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 // The forms of written keys, as in deadpan.h.

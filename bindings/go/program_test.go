@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"deadpan"
+	"deadpan.example/deadpan"
 )
 
 // The test program starts itself again with this environment variable, whose value is the task of the new process.

@@ -4,7 +4,7 @@ import (
 	"crypto"
 	"runtime"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 // A PublicKey seals data that its private key opens. It is a [Recipient].

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 // A Reader reads from any position in the data of a sealed file, and decrypts only the parts that are read. A Reader is

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"deadpan"
+	"deadpan.example/deadpan"
 )
 
 func TestReadAtAndSeek(t *testing.T) {

@@ -3,7 +3,7 @@ package deadpan
 import (
 	"strings"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 // A Recipient can open the data that are sealed to it. A Recipient is a [*PublicKey], a [*Passphrase] or a [*Session].

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unsafe"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 // fill appends the library's output to dst. fill first tries a buffer with `guess` free bytes. If the buffer is too

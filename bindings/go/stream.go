@@ -9,7 +9,7 @@ import (
 	"os"
 	"runtime"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 // SealStream seals all data that it reads from r, and writes the result to w. The result is complete only if the error

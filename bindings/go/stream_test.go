@@ -13,7 +13,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"deadpan"
+	"deadpan.example/deadpan"
 )
 
 func TestStreamsComeBack(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"testing"
 
-	"deadpan"
+	"deadpan.example/deadpan"
 )
 
 var alphabets = []struct {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"deadpan"
+	"deadpan.example/deadpan"
 )
 
 // vectors returns the folder of test vectors, which is next to the repository. vectors skips the test if there is no

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 const interval = 50 * time.Millisecond

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"deadpan"
+	"deadpan.example/deadpan"
 )
 
 func TestAContextStopsStreams(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"deadpan/internal/abi"
+	"deadpan.example/deadpan/internal/abi"
 )
 
 // stretch is the number of bytes that are sealed before the result is written.

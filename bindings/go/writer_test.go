@@ -15,7 +15,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"deadpan"
+	"deadpan.example/deadpan"
 )
 
 var (

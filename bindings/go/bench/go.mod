@@ -1,9 +1,9 @@
-module deadpan/bench
+module deadpan.example/deadpan/bench
 
 go 1.26
 
 require (
-	deadpan v0.0.0
+	deadpan.example/deadpan v0.0.0
 	filippo.io/age v1.3.2
 )
 
@@ -14,4 +14,4 @@ require (
 	golang.org/x/sys v0.47.0 // indirect
 )
 
-replace deadpan => ../
+replace deadpan.example/deadpan => ../

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"deadpan"
+	"deadpan.example/deadpan"
 
 	"filippo.io/age"
 )
