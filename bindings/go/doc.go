@@ -9,11 +9,15 @@
 //
 // # The library
 //
-// The package searches for libdeadpan when the program runs: at the path in the environment variable DEADPAN_LIBRARY.
-// Without this variable, the system looks for libdeadpan in its usual places. The package needs no C compiler, and
-// programs can be cross-compiled. If there is no library, functions return [ErrLibrary], with a text that explains how
-// to get the library. Functions that return no error panic instead. The package also compiles on systems other than
-// 64-bit Linux and macOS, and behaves there as if there were no library.
+// The package loads libdeadpan when the program runs: from the path in the environment variable DEADPAN_LIBRARY; or
+// else the library that a released version of this module puts into the program; or else an installed library. The
+// package checks the library in the program against the SHA-256 that this module states. On Linux, the package loads
+// this library from memory. On macOS, the package loads it from a private folder, and removes the folder at once. For
+// Linux with musl, such as Alpine, programs need cgo and the build tag musl.
+//
+// The package needs no C compiler, and programs can be cross-compiled. If there is no library, functions return
+// [ErrLibrary], with a text that explains how to get the library. Functions that return no error panic instead. The
+// package also compiles on systems other than 64-bit Linux and macOS, and behaves there as if there were no library.
 //
 // With the build tag deadpan_cgo, the linker connects the library when the program is built. Without the build tag, the
 // overhead of a call is a tenth of a microsecond. With the build tag, the overhead of a call is a third of this time.

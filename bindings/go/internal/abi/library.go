@@ -12,8 +12,20 @@ import (
 )
 
 const advice = `
-install it with "cargo cinstall --release -p deadpan-capi" in Deadpan's repository, or build it there with
-"cargo build --profile dist -p deadpan-capi" and set DEADPAN_LIBRARY to the path of target/dist/libdeadpan.so`
+use a released version of this module, which contains the library,
+or install the library with "cargo cinstall --release -p deadpan-capi" in Deadpan's repository,
+or set DEADPAN_LIBRARY to the path of a libdeadpan`
+
+// An embeddedLibrary is a libdeadpan inside the program.
+type embeddedLibrary struct {
+	data string // the whole file
+	sum  string // the SHA-256 of the file
+	musl bool   // whether the file is for musl and not for glibc
+}
+
+// embedded is empty in the repository. The script bindings/go/release adds files that set the variable, and with it
+// the modules that contain the libraries. So the main module states the sums of what the other modules contain.
+var embedded embeddedLibrary
 
 type symbol struct {
 	name    string
@@ -50,6 +62,9 @@ var library = sync.OnceValues(func() (uintptr, error) {
 	if path := os.Getenv("DEADPAN_LIBRARY"); path != "" {
 		return open(path)
 	}
+	if embedded.data != "" {
+		return embedded.open()
+	}
 	names := []string{"libdeadpan.so.0", "libdeadpan.so"}
 	if runtime.GOOS == "darwin" {
 		names = []string{"libdeadpan.0.dylib", "libdeadpan.dylib"}
@@ -84,5 +99,9 @@ func MissingText() string {
 		return noSystem
 	}
 	_, err := library()
-	return fmt.Sprintf("libdeadpan cannot be loaded: %v%s", err, advice)
+	how := advice
+	if embedded.data != "" {
+		how = "\nset DEADPAN_LIBRARY to the path of another libdeadpan of this version"
+	}
+	return fmt.Sprintf("libdeadpan cannot be loaded: %v%s", err, how)
 }

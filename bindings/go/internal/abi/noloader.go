@@ -16,6 +16,10 @@ func loadLibrary(string) (uintptr, error) {
 	return 0, errors.New(noSystem)
 }
 
+func (embeddedLibrary) open() (uintptr, error) {
+	return 0, errors.New(noSystem)
+}
+
 func findSymbol(uintptr, string) (uintptr, error) {
 	return 0, errors.New(noSystem)
 }
