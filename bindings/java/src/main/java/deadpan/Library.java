@@ -32,7 +32,8 @@ final class Library {
     private static final String HOW =
             """
             cannot find the library libdeadpan%s
-            install it: cargo cinstall --release -p deadpan-capi
+            use the jar of a release, which contains the library
+            or install the library: cargo cinstall --release -p deadpan-capi
             or build it: cargo build --profile dist -p deadpan-capi, and set DEADPAN_LIBRARY=target/dist/libdeadpan.so\
             """;
 
@@ -107,6 +108,10 @@ final class Library {
         String place = System.getProperty("deadpan.library", System.getenv("DEADPAN_LIBRARY"));
         if (place != null && !place.isEmpty()) {
             return load(Path.of(place));
+        }
+        SymbolLookup bundled = BundledLibrary.load();
+        if (bundled != null) {
+            return bundled;
         }
         for (String name : List.of("libdeadpan.so.0", System.mapLibraryName("deadpan"))) {
             try {
