@@ -90,12 +90,12 @@ final class BundledLibrary {
 
     private static SymbolLookup load(byte[] library) throws IOException {
         // Only the owner can enter this folder.
-        Path folder = Files.createTempDirectory("deadpan-");
+        Path folder = Files.createTempDirectory("deadpan-").toAbsolutePath();
         Path file = folder.resolve(System.mapLibraryName("deadpan"));
         try {
             refuseReplaceable(folder.getParent());
             Files.write(file, library, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-            return SymbolLookup.libraryLookup(file.toAbsolutePath(), Arena.global());
+            return SymbolLookup.libraryLookup(file, Arena.global());
         } catch (IllegalArgumentException refused) {
             throw unusable(
                     "the system loads no library from "
