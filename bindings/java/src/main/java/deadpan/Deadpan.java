@@ -38,7 +38,7 @@ public final class Deadpan {
     /**
      * Returns the version of the library.
      *
-     * @return the version, such as {@code 0.1.0}
+     * @return the version, such as {@code 0.2.0}
      */
     public static String version() {
         return Library.version();
