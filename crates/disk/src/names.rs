@@ -2,9 +2,12 @@
 //!
 //! A draft lies in the folder of its target and is called `.NAME.XXXXXXXXXXXXXXXX.deadpan-part`.
 
+pub mod windows;
+
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use crate::portable::{OsStrExt, OsStringExt};
 
 const SUFFIX: &str = ".deadpan-part";
 
