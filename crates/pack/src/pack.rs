@@ -9,7 +9,6 @@ pub use job::Job;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,6 +21,7 @@ use crate::shown::shown;
 use crate::tar::form::LONGEST_PAX;
 use crate::tar::write::About as Headers;
 use crate::walk::{Missed, Node, Walk};
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::{self as disk, About, Attribute, FileId, FileKind, Folder, Handle, Start, most_open_files};
 use deadpan_sieve::{Heed, Rules};
 use job::{Piece, Shared};

@@ -14,8 +14,9 @@ pub fn shown(path: &[u8]) -> String {
     let mut carries = false;
     for chunk in path.utf8_chunks() {
         for character in chunk.valid().chars() {
-            // A backslash begins an escape, so it is escaped too.
-            if is_plain(character) && character != '\\' && (carries || !is_combining_mark(character)) {
+            // A backslash begins an escape, so it is escaped too. On Windows, it separates folders and stays.
+            let is_escape = character == '\\' && !cfg!(windows);
+            if is_plain(character) && !is_escape && (carries || !is_combining_mark(character)) {
                 text.push(character);
                 carries = character != '/';
             } else {
