@@ -53,10 +53,31 @@ impl ReadAt for File {
     }
 }
 
-#[cfg(unix)]
+#[cfg(windows)]
+impl ReadAt for File {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(self, buffer, position)
+    }
+}
+
 impl WriteAt for File {
+    #[cfg(unix)]
     fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
         std::os::unix::fs::FileExt::write_all_at(self, bytes, position)
+    }
+
+    #[cfg(windows)]
+    fn write_all_at(&self, mut bytes: &[u8], mut position: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match std::os::windows::fs::FileExt::seek_write(self, bytes, position)? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => {
+                    bytes = &bytes[written..];
+                    position += written as u64;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn set_length(&self, length: u64) -> io::Result<()> {

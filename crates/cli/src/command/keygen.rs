@@ -1,6 +1,5 @@
 //! `deadpan keygen`: makes a key.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -18,6 +17,7 @@ use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::names::put_name;
 use crate::tell::shown::shown;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_seal::sign::{Scheme, SigningKey};
 use deadpan_seal::{Kem, Passphrase, key};
 

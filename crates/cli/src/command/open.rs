@@ -6,7 +6,6 @@ pub mod range;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -34,6 +33,7 @@ use crate::tell::progress::Progress;
 use crate::tell::shown::{bytes, count, is_plain, shown};
 use crate::tell::streams::print_json;
 use crate::tell::text::{NotText, TextOnly};
+use deadpan_disk::portable::OsStrExt;
 use deadpan_pack::{Pattern, Patterns, Rules};
 use deadpan_seal::{Cursor, Error, Kind, Metadata, Opened, ReadAt, Summary, Work};
 pub use range::Range;

@@ -7,7 +7,6 @@ mod special;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,6 +20,7 @@ use crate::tell::failure::Failure;
 use crate::tell::shown::{planted_by, shown};
 use crate::tell::signals;
 use crate::tell::streams;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::{About, Error, FileId, FileKind, Folder, Replace};
 use deadpan_remote::Upload;
 

@@ -10,15 +10,13 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
-
 use crate::tell::advice;
 use crate::tell::console::complain;
 use crate::tell::shown::{planted_by, shown};
 use crate::tell::signals;
 use crate::tell::text::NotText;
 use deadpan_compress::Flaw;
-use deadpan_disk::{self as disk, About, Exchanged};
+use deadpan_disk::{self as disk, About, Errno, Exchanged};
 use deadpan_pack::LongList;
 use deadpan_remote::Address;
 use deadpan_seal::{Error, Fault, key::KeyError};

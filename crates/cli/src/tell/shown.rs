@@ -7,10 +7,10 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use deadpan_disk::Planted;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_pack::is_plain as is_plain_character;
 
 /// Returns a path for a message. Control characters and bytes that are not UTF-8 are escaped.

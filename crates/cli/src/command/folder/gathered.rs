@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::exclude::list;
@@ -14,6 +13,7 @@ use crate::place::output::{OutputArgs, Place};
 use crate::place::remote;
 use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::{Folder, allow_many_files, most_open_files};
 use deadpan_pack::{Listing, Start};
 
