@@ -146,7 +146,7 @@ impl Fault {
 /// Returns a path as part of a text. Control characters of terminals and invisible characters are escaped, because
 /// programs print the texts of errors.
 pub(crate) fn shown(path: &Path) -> String {
-    deadpan_pack::shown(path.as_os_str().as_encoded_bytes())
+    deadpan_pack::shown_path(path)
 }
 
 impl fmt::Display for Fault {

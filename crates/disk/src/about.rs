@@ -36,6 +36,17 @@ pub struct FileId {
     pub(crate) upper: u64,
 }
 
+impl FileId {
+    /// Returns the id as two numbers, for tables of ids. Use the first number only together with the second one.
+    #[must_use]
+    pub fn key(&self) -> (u64, u64) {
+        #[cfg(windows)]
+        return (self.device ^ self.upper.rotate_left(32), self.number);
+        #[cfg(not(windows))]
+        (self.device, self.number)
+    }
+}
+
 /// The properties of a file that the system reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {

@@ -214,7 +214,7 @@ impl Error {
 /// Returns a path as text. Characters that would control a terminal and invisible characters are escaped, because
 /// programs print the texts of errors.
 fn shown(path: &Path) -> String {
-    deadpan_pack::shown(path.as_os_str().as_bytes())
+    deadpan_pack::shown_path(path)
 }
 
 fn has_zero(path: &Path) -> bool {

@@ -1,6 +1,7 @@
 //! Paths as text for people.
 
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 use unicode_normalization::char::is_combining_mark;
 
@@ -14,9 +15,8 @@ pub fn shown(path: &[u8]) -> String {
     let mut carries = false;
     for chunk in path.utf8_chunks() {
         for character in chunk.valid().chars() {
-            // A backslash begins an escape, so it is escaped too. On Windows, it separates folders and stays.
-            let is_escape = character == '\\' && !cfg!(windows);
-            if is_plain(character) && !is_escape && (carries || !is_combining_mark(character)) {
+            // A backslash begins an escape, so it is escaped too.
+            if is_plain(character) && character != '\\' && (carries || !is_combining_mark(character)) {
                 text.push(character);
                 carries = character != '/';
             } else {
@@ -30,6 +30,17 @@ pub fn shown(path: &[u8]) -> String {
         }
     }
     text
+}
+
+/// Returns a path of this system as text for people. On Windows, the backslashes between folders stay.
+#[must_use]
+pub fn shown_path(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if cfg!(windows) {
+        bytes.split(|byte| *byte == b'\\').map(shown).collect::<Vec<_>>().join("\\")
+    } else {
+        shown(bytes)
+    }
 }
 
 /// Returns the beginning of a path as text for people: a long path would fill the screen.

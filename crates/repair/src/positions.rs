@@ -53,10 +53,23 @@ impl ReadAt for File {
     }
 }
 
+/// Restores the position of a file after reading or writing elsewhere. On Windows, the calls that take a position move the
+/// position of the file too, and other code reads on from there.
+#[cfg(windows)]
+fn in_place<T>(mut file: &File, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    use std::io::{Seek, SeekFrom};
+    let before = file.stream_position();
+    let done = act();
+    if let Ok(before) = before {
+        file.seek(SeekFrom::Start(before))?;
+    }
+    done
+}
+
 #[cfg(windows)]
 impl ReadAt for File {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_read(self, buffer, position)
+        in_place(self, || std::os::windows::fs::FileExt::seek_read(self, buffer, position))
     }
 }
 
@@ -69,7 +82,7 @@ impl WriteAt for File {
     #[cfg(windows)]
     fn write_all_at(&self, mut bytes: &[u8], mut position: u64) -> io::Result<()> {
         while !bytes.is_empty() {
-            match std::os::windows::fs::FileExt::seek_write(self, bytes, position)? {
+            match in_place(self, || std::os::windows::fs::FileExt::seek_write(self, bytes, position))? {
                 0 => return Err(io::ErrorKind::WriteZero.into()),
                 written => {
                     bytes = &bytes[written..];

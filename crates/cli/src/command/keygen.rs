@@ -7,7 +7,7 @@ use serde_json::{Map, json};
 
 use crate::command::plan::Plan;
 use crate::key::home::make::{make, refuse_taken};
-use crate::key::home::{self, Home, Public};
+use crate::key::home::{self, GUARD, Home, Public};
 use crate::key::mode::{ModeArg, mode_name};
 use crate::key::passphrase::{NO_TERMINAL, PassphraseArgs, Passphrases};
 use crate::place::held;
@@ -202,9 +202,9 @@ impl Keygen {
             }
             let passphrase = passphrases.new_or_none(&format!("the key {}", shown(path)), hint)?;
             if passphrase.is_none() {
-                say(
-                    "note: the key is not protected by a passphrase, and only its file's mode (0600) keeps others away",
-                );
+                say(&format!(
+                    "note: the key is not protected by a passphrase, and only its file's {GUARD} keeps others away"
+                ));
             }
             passphrase
         };

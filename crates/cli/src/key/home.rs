@@ -23,6 +23,9 @@ use deadpan_seal::{PublicKey, Secret};
 pub use pair::{check_pair, public_of, public_path, refuse_existing, write_pair, write_public};
 pub use signing::{DEFAULT_NAME, Public, check_pair as check_signing_pair, seals, signs, verifying_of};
 
+/// What protects a private key without a passphrase from other users.
+pub const GUARD: &str = if cfg!(windows) { "access control list" } else { "mode (0600)" };
+
 /// The beginning of age's private keys.
 const AGE: &[u8] = b"AGE-SECRET-KEY-";
 

@@ -24,6 +24,7 @@ use deadpan_seal::{Passphrase, Secret};
 
 /// The byte order mark, as UTF-8.
 const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+const NOT_OPEN: &str = "this descriptor is not open; open it in the shell, for example with 3< FILE";
 /// The variable with the passphrase.
 pub const VARIABLE: &str = "DEADPAN_PASSPHRASE";
 /// Advice if there is no terminal to ask for the passphrase.
@@ -59,7 +60,7 @@ impl FromStr for Descriptor {
     fn from_str(text: &str) -> Result<Self, String> {
         let number = text.parse().map_err(|_| "a descriptor is a number, such as 3 in `3< FILE`")?;
         let file = imp::descriptor(number)
-            .map_err(|_| "this descriptor is not open; open it in the shell, for example with 3< FILE")?;
+            .map_err(|_| if cfg!(windows) { "Windows has only descriptor 0" } else { NOT_OPEN })?;
         Ok(Self { number, file: Arc::new(file.into()) })
     }
 }

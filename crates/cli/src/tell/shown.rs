@@ -10,12 +10,11 @@ use std::fmt;
 use std::path::Path;
 
 use deadpan_disk::Planted;
-use deadpan_disk::portable::OsStrExt;
 use deadpan_pack::is_plain as is_plain_character;
 
 /// Returns a path for a message. Control characters and bytes that are not UTF-8 are escaped.
 pub fn shown(path: impl AsRef<Path>) -> String {
-    bytes(path.as_ref().as_os_str().as_bytes())
+    deadpan_pack::shown_path(path.as_ref())
 }
 
 /// Returns a name for a message. Control characters and bytes that are not UTF-8 are escaped.

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::windows::fs::OpenOptionsExt;
-use std::os::windows::io::{AsHandle, BorrowedHandle};
+use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle};
 use std::path::Path;
 
 use windows_sys::Wdk::Storage::FileSystem::{
@@ -49,9 +49,9 @@ fn opened(path: &Path, flags: u32) -> io::Result<File> {
 pub(super) fn of_handle(handle: BorrowedHandle<'_>) -> Result<About, Errno> {
     match imp::file_type(handle) {
         FILE_TYPE_DISK => {}
-        FILE_TYPE_CHAR => return Ok(other(FileKind::Device)),
-        FILE_TYPE_PIPE => return Ok(other(FileKind::Fifo)),
-        _ => return Ok(other(FileKind::Other)),
+        FILE_TYPE_CHAR => return Ok(other(handle, FileKind::Device)),
+        FILE_TYPE_PIPE => return Ok(other(handle, FileKind::Fifo)),
+        _ => return Ok(other(handle, FileKind::Other)),
     }
     let (mut basic, mut standard) = ([0; 5], [0; 3]);
     imp::query(handle, FileBasicInformation, &mut basic)?;
@@ -118,11 +118,12 @@ fn id(handle: BorrowedHandle<'_>) -> Result<FileId, Errno> {
     }
 }
 
-/// Returns the properties of something that is not on a disk.
-fn other(kind: FileKind) -> About {
+/// Returns the properties of something that is not on a disk. The system has no number for it, so the number of the handle
+/// takes its place.
+fn other(handle: BorrowedHandle<'_>, kind: FileKind) -> About {
     About {
         kind,
-        id: FileId { device: 0, number: 0, upper: 0 },
+        id: FileId { device: u64::MAX, number: handle.as_raw_handle().addr() as u64, upper: 0 },
         length: 0,
         stored: 0,
         mode: 0o666,

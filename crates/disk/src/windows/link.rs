@@ -52,7 +52,15 @@ fn parse(data: &[u8]) -> Option<OsString> {
 
 /// Makes a symbolic link out of an empty file or folder.
 pub(super) fn set(file: BorrowedHandle<'_>, target: &OsStr) -> Result<(), Errno> {
-    imp::control(file, FSCTL_SET_REPARSE_POINT, &data(target)?, &mut []).map(drop)
+    let data = data(target)?;
+    let set = || imp::control(file, FSCTL_SET_REPARSE_POINT, &data, &mut []).map(drop);
+    match set() {
+        Err(Errno::PERM) => {
+            imp::security::allow_links()?;
+            set()
+        }
+        made => made,
+    }
 }
 
 fn data(target: &OsStr) -> Result<Vec<u8>, Errno> {

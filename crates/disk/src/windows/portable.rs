@@ -48,7 +48,8 @@ impl OsStringExt for OsString {
     }
 }
 
-/// Reading and writing at a position, as in `std::os::unix::fs`. The position of the file itself changes too.
+/// Reading and writing at a position, as in `std::os::unix::fs`. The position of the file itself stays, unless two threads
+/// use these functions at the same time.
 pub trait FileExt {
     /// Reads some bytes at a position.
     ///
@@ -102,12 +103,24 @@ pub trait FileExt {
 
 impl FileExt for File {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_read(self, buffer, position)
+        in_place(self, || std::os::windows::fs::FileExt::seek_read(self, buffer, position))
     }
 
     fn write_at(&self, bytes: &[u8], position: u64) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_write(self, bytes, position)
+        in_place(self, || std::os::windows::fs::FileExt::seek_write(self, bytes, position))
     }
+}
+
+/// Restores the position of a file after reading or writing elsewhere. On Windows, the calls that take a position move the
+/// position of the file too, and other code reads on from there.
+fn in_place<T>(mut file: &File, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    use std::io::{Seek, SeekFrom};
+    let before = file.stream_position();
+    let done = act();
+    if let Ok(before) = before {
+        file.seek(SeekFrom::Start(before))?;
+    }
+    done
 }
 
 /// Whether this text is no name, because its bytes were not UTF-8.

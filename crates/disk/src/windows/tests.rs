@@ -62,6 +62,18 @@ fn drafts_get_their_names_when_they_are_complete() {
 }
 
 #[test]
+fn drafts_of_long_names() {
+    let (place, folder) = place();
+    for name in ["x".repeat(255), format!("a{}", "\u{e4}".repeat(127)), "\u{1f600}".repeat(63)] {
+        let draft = Draft::create_in(&folder, os(&name)).expect("made");
+        assert!(names(place.path()).iter().all(|draft| crate::names::is_of(os(draft), os(&name))));
+        draft.land(Attributes::usual(), Landing { replace: Replace::Nothing, sync: false }).expect("landed");
+        assert_eq!(names(place.path()), [name.clone()]);
+        folder.remove(os(&name)).expect("removed");
+    }
+}
+
+#[test]
 fn a_file_that_another_program_reads_is_replaced() {
     let (place, folder) = place();
     fs::write(place.path().join("a"), "old").expect("written");

@@ -6,6 +6,7 @@ use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle, OwnedHandle};
 use std::ptr::null;
 
 use windows_sys::Win32::Foundation::INVALID_HANDLE_VALUE;
+use windows_sys::Win32::Storage::FileSystem::{FILE_TYPE_UNKNOWN, GetFileType};
 use windows_sys::Win32::System::Console::{
     CONSOLE_SCREEN_BUFFER_INFO, ENABLE_ECHO_INPUT, ENABLE_LINE_INPUT, ENABLE_PROCESSED_INPUT,
     ENABLE_VIRTUAL_TERMINAL_PROCESSING, FlushConsoleInputBuffer, GetConsoleMode, GetConsoleScreenBufferInfo,
@@ -27,7 +28,8 @@ pub fn was_closed(number: u8) -> bool {
     };
     // SAFETY: the call takes the number of a stream.
     let handle = unsafe { GetStdHandle(*stream) };
-    handle.is_null() || handle == INVALID_HANDLE_VALUE
+    // SAFETY: the call takes any number, and fails for one that is no handle.
+    handle.is_null() || handle == INVALID_HANDLE_VALUE || unsafe { GetFileType(handle) } == FILE_TYPE_UNKNOWN
 }
 
 /// Does nothing: the allocator of the system gives large memory back.

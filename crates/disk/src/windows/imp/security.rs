@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::os::windows::io::{AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
 use windows_sys::Win32::Foundation::{LocalFree, WIN32_ERROR};
 use windows_sys::Win32::Security::Authorization::{
@@ -10,10 +10,11 @@ use windows_sys::Win32::Security::Authorization::{
     SE_FILE_OBJECT,
 };
 use windows_sys::Win32::Security::{
-    ACCESS_ALLOWED_ACE, ACL, DACL_SECURITY_INFORMATION, EqualSid, GetAce, GetTokenInformation, INHERIT_ONLY_ACE,
-    IsWellKnownSid, OWNER_SECURITY_INFORMATION, PROTECTED_DACL_SECURITY_INFORMATION, PSECURITY_DESCRIPTOR, PSID,
-    SetKernelObjectSecurity, TOKEN_QUERY, TOKEN_USER, TokenUser, WinBuiltinAdministratorsSid, WinCreatorOwnerRightsSid,
-    WinLocalSystemSid,
+    ACCESS_ALLOWED_ACE, ACL, AdjustTokenPrivileges, DACL_SECURITY_INFORMATION, EqualSid, GetAce, GetTokenInformation,
+    INHERIT_ONLY_ACE, IsWellKnownSid, LookupPrivilegeValueW, OWNER_SECURITY_INFORMATION,
+    PROTECTED_DACL_SECURITY_INFORMATION, PSECURITY_DESCRIPTOR, PSID, SE_CREATE_SYMBOLIC_LINK_NAME,
+    SE_PRIVILEGE_ENABLED, SetKernelObjectSecurity, TOKEN_ADJUST_PRIVILEGES, TOKEN_PRIVILEGES, TOKEN_QUERY, TOKEN_USER,
+    TokenUser, WinBuiltinAdministratorsSid, WinCreatorOwnerRightsSid, WinLocalSystemSid,
 };
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
 
@@ -165,6 +166,23 @@ impl User {
                     .any(|known| IsWellKnownSid(sid, known) != 0)
         }
     }
+}
+
+/// Switches on the right to make symbolic links, if the user of this process has it. Windows gives the right to
+/// administrators, and leaves it off.
+pub(crate) fn allow_links() -> Result<(), Errno> {
+    let mut token = null_mut();
+    // SAFETY: `token` is a place to write to; the handle of the process needs no closing.
+    done(unsafe { OpenProcessToken(GetCurrentProcess(), TOKEN_ADJUST_PRIVILEGES | TOKEN_QUERY, &mut token) })?;
+    // SAFETY: the call has succeeded, so the handle is open and belongs to nobody else.
+    let token = unsafe { OwnedHandle::from_raw_handle(token) };
+    let mut rights = TOKEN_PRIVILEGES::default();
+    rights.PrivilegeCount = 1;
+    rights.Privileges[0].Attributes = SE_PRIVILEGE_ENABLED;
+    // SAFETY: the name ends with a zero, and the number is a place to write to.
+    done(unsafe { LookupPrivilegeValueW(null(), SE_CREATE_SYMBOLIC_LINK_NAME, &mut rights.Privileges[0].Luid) })?;
+    // SAFETY: the table has one right, as its head says. The earlier rights are not asked for.
+    done(unsafe { AdjustTokenPrivileges(token.as_raw_handle(), 0, &rights, 0, null_mut(), null_mut()) })
 }
 
 fn succeeded(error: WIN32_ERROR) -> Result<(), Errno> {
