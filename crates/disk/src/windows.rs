@@ -65,7 +65,7 @@ pub(crate) fn borrowed(file: &File) -> Borrowed<'_> {
 /// Refuses a name that is not one component of a path.
 pub(crate) fn single(name: &OsStr) -> Result<&OsStr, Errno> {
     if matches!(name.as_encoded_bytes(), b"" | b"." | b"..") || windows::is_path(name.as_encoded_bytes()) {
-        return Err(if portable::is_no_name(name) { Errno::ILSEQ } else { Errno::INVAL });
+        return Err(Errno::ILSEQ);
     }
     Ok(name)
 }

@@ -53,8 +53,8 @@ impl ReadAt for File {
     }
 }
 
-/// Restores the position of a file after reading or writing elsewhere. On Windows, the calls that take a position move the
-/// position of the file too, and other code reads on from there.
+/// Restores the position of a file after reading or writing elsewhere. On Windows, the calls that take a position move
+/// the position of the file too, and other code reads on from there.
 #[cfg(windows)]
 fn in_place<T>(mut file: &File, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     use std::io::{Seek, SeekFrom};

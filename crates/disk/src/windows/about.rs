@@ -118,8 +118,8 @@ fn id(handle: BorrowedHandle<'_>) -> Result<FileId, Errno> {
     }
 }
 
-/// Returns the properties of something that is not on a disk. The system has no number for it, so the number of the handle
-/// takes its place.
+/// Returns the properties of something that is not on a disk. The system has no number for it, so the number of the
+/// handle takes its place.
 fn other(handle: BorrowedHandle<'_>, kind: FileKind) -> About {
     About {
         kind,

@@ -7,7 +7,6 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::path::Path;
 
 /// A text that is no name of a file.
 const NO_NAME: &str = "\u{fffd}\0";
@@ -48,8 +47,8 @@ impl OsStringExt for OsString {
     }
 }
 
-/// Reading and writing at a position, as in `std::os::unix::fs`. The position of the file itself stays, unless two threads
-/// use these functions at the same time.
+/// Reading and writing at a position, as in `std::os::unix::fs`. The position of the file itself stays, unless two
+/// threads use these functions at the same time.
 pub trait FileExt {
     /// Reads some bytes at a position.
     ///
@@ -111,8 +110,8 @@ impl FileExt for File {
     }
 }
 
-/// Restores the position of a file after reading or writing elsewhere. On Windows, the calls that take a position move the
-/// position of the file too, and other code reads on from there.
+/// Restores the position of a file after reading or writing elsewhere. On Windows, the calls that take a position move
+/// the position of the file too, and other code reads on from there.
 fn in_place<T>(mut file: &File, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     use std::io::{Seek, SeekFrom};
     let before = file.stream_position();
@@ -121,9 +120,4 @@ fn in_place<T>(mut file: &File, act: impl FnOnce() -> io::Result<T>) -> io::Resu
         file.seek(SeekFrom::Start(before))?;
     }
     done
-}
-
-/// Whether this text is no name, because its bytes were not UTF-8.
-pub(super) fn is_no_name(name: &OsStr) -> bool {
-    Path::new(name) == Path::new(NO_NAME)
 }
