@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use deadpan_seal::Error;
@@ -147,7 +146,7 @@ impl Fault {
 /// Returns a path as part of a text. Control characters of terminals and invisible characters are escaped, because
 /// programs print the texts of errors.
 pub(crate) fn shown(path: &Path) -> String {
-    deadpan_pack::shown(path.as_os_str().as_bytes())
+    deadpan_pack::shown_path(path)
 }
 
 impl fmt::Display for Fault {
@@ -230,7 +229,7 @@ impl From<deadpan_files::Error> for Fault {
         let fault = Self::new(code, error.to_string());
         match error {
             Files::Read { path, error } | Files::Write { path, error } => fault.at(path, error.raw_os_error()),
-            Files::Exists { path, .. } => fault.at(path, Some(rustix::io::Errno::EXIST.raw_os_error())),
+            Files::Exists { path, .. } => fault.at(path, Some(deadpan_disk::Errno::EXIST.raw_os_error())),
             Files::Left { error, .. } => Self { text: fault.text, ..Self::from(*error) },
             _ => fault,
         }

@@ -10,6 +10,12 @@ mod pictures;
 #[cfg(feature = "repair")]
 mod repair;
 
+/// Returns what tells a regular file apart from others, or `None` if the file is no regular file.
+#[must_use]
+pub fn file_id(file: &std::fs::File) -> Option<deadpan_disk::FileId> {
+    deadpan_disk::About::of_file(file).ok().filter(deadpan_disk::About::is_file).map(|about| about.id)
+}
+
 pub use deadpan_files::{Entry, Kind, remove_drafts};
 pub use deadpan_pack::Pattern;
 pub use fault::{Code, Fault};

@@ -24,6 +24,20 @@ use crate::tell::suggest::closest;
 use brief::{brief, listing};
 use deadpan_lab::{harness, invocation};
 
+#[cfg(not(windows))]
+macro_rules! key_folder {
+    () => {
+        "~/.config/deadpan"
+    };
+}
+
+#[cfg(windows)]
+macro_rules! key_folder {
+    () => {
+        "%APPDATA%\\deadpan"
+    };
+}
+
 /// Seals (encrypts) files and folders with a straight face: neither the bytes nor the time show anything of the secret
 #[derive(Parser)]
 #[command(name = "deadpan", version, max_term_width = 120, subcommand_required = true, arg_required_else_help = true)]
@@ -34,7 +48,9 @@ use deadpan_lab::{harness, invocation};
     "  deadpan seal -r alice report.pdf   for Alice, one of your contacts (deadpan keys add)\n",
     "  deadpan help seal                  what a command does, with examples\n",
     "\nEnvironment:\n",
-    "  DEADPAN_HOME        the folder of your keys and contacts, usually ~/.config/deadpan\n",
+    "  DEADPAN_HOME        the folder of your keys and contacts, usually ",
+    key_folder!(),
+    "\n",
     "  DEADPAN_PASSPHRASE  the passphrase, where nobody can type it"
 ))]
 struct GlobalArgs {

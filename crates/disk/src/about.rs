@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{FileType, Stat, lstat, stat};
+use crate::system::{about, user};
 
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,21 +24,6 @@ pub enum FileKind {
     Other,
 }
 
-impl FileKind {
-    pub(crate) fn from_type(kind: FileType) -> Option<Self> {
-        Some(match kind {
-            FileType::RegularFile => Self::File,
-            FileType::Directory => Self::Folder,
-            FileType::Symlink => Self::Link,
-            FileType::Fifo => Self::Fifo,
-            FileType::CharacterDevice => Self::Device,
-            FileType::Socket => Self::Socket,
-            FileType::Unknown => return None,
-            _ => Self::Other,
-        })
-    }
-}
-
 /// The device number and the inode number of a file. Two names with the same id are names of the same file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileId {
@@ -46,6 +31,20 @@ pub struct FileId {
     pub device: u64,
     /// The inode number of the file.
     pub number: u64,
+    /// The upper half of the number, on Windows: some file systems have numbers of 128 bits.
+    #[cfg(windows)]
+    pub(crate) upper: u64,
+}
+
+impl FileId {
+    /// Returns the id as two numbers, for tables of ids. Use the first number only together with the second one.
+    #[must_use]
+    pub fn key(&self) -> (u64, u64) {
+        #[cfg(windows)]
+        return (self.device ^ self.upper.rotate_left(32), self.number);
+        #[cfg(not(windows))]
+        (self.device, self.number)
+    }
 }
 
 /// The properties of a file that the system reports.
@@ -77,30 +76,12 @@ pub struct About {
 }
 
 impl About {
-    #[allow(clippy::unnecessary_cast)] // The widths and signs differ between systems.
-    pub(crate) fn from_stat(stat: &Stat) -> Self {
-        let kind = FileKind::from_type(FileType::from_raw_mode(stat.st_mode)).unwrap_or(FileKind::Other);
-        Self {
-            kind,
-            id: FileId { device: stat.st_dev as u64, number: stat.st_ino },
-            length: stat.st_size as u64,
-            stored: stat.st_blocks as u64 * 512,
-            mode: stat.st_mode as u32 & 0o7777,
-            owner: stat.st_uid,
-            group: stat.st_gid,
-            links: stat.st_nlink as u64,
-            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
-            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as u32),
-            is_system_device: kind == FileKind::Device && is_of_system(stat),
-        }
-    }
-
     /// Returns the description of an open file.
     ///
     /// # Errors
     /// If the system does not return the properties.
     pub fn of_file(file: &std::fs::File) -> std::io::Result<Self> {
-        Ok(Self::from_stat(&rustix::fs::fstat(file)?))
+        about::of_file(file)
     }
 
     /// Returns the properties of the file that a path leads to, after links are followed. The path may lead to another
@@ -109,7 +90,7 @@ impl About {
     /// # Errors
     /// [`std::io::ErrorKind::NotFound`] if the path leads to nothing; otherwise the system's error.
     pub fn of_path(path: &Path) -> std::io::Result<Self> {
-        Ok(Self::from_stat(&stat(path)?))
+        about::of_path(path)
     }
 
     /// Returns the properties of the file or link with this path. Does not follow a link at the end of the path. In all
@@ -118,7 +99,7 @@ impl About {
     /// # Errors
     /// The errors of [`of_path`](Self::of_path).
     pub fn of_name(path: &Path) -> std::io::Result<Self> {
-        Ok(Self::from_stat(&lstat(path)?))
+        about::of_name(path)
     }
 
     /// Whether this is a regular file.
@@ -143,7 +124,7 @@ impl About {
     /// device.
     #[must_use]
     pub fn is_trusted(&self) -> bool {
-        [rustix::process::geteuid().as_raw(), 0].contains(&self.owner) || self.is_system_device
+        user::is_mine(self.owner) || self.owner == 0 || self.is_system_device
     }
 
     /// Whether other users can make names in this folder, but each name can be removed only by its owner, as in `/tmp`.
@@ -169,17 +150,4 @@ fn time((seconds, nanoseconds): (i64, u32)) -> SystemTime {
     let (whole, part) = (Duration::from_secs(seconds.unsigned_abs()), Duration::from_nanos(nanoseconds.into()));
     let begin = if seconds < 0 { SystemTime::UNIX_EPOCH - whole } else { SystemTime::UNIX_EPOCH + whole };
     begin + part
-}
-
-/// Whether this device is not a pseudo-terminal. Every user can have a pseudo-terminal. In a user namespace, system
-/// devices seem to belong to the user `nobody`.
-#[cfg(target_os = "linux")]
-fn is_of_system(stat: &Stat) -> bool {
-    // The major numbers of pseudo-terminals.
-    !(136..144).contains(&rustix::fs::major(stat.st_rdev))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_of_system(_stat: &Stat) -> bool {
-    false
 }

@@ -1,13 +1,12 @@
 //! Removes a folder and its contents through open handles, even if the modes of the folders forbid access. If another
 //! file system is mounted in the folder, does not remove that file system.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{OsStr, OsString};
 
-use rustix::fs::{AtFlags, Dir, FileType, unlinkat};
-use rustix::io::Errno;
-
-use crate::folder::{Folder, is_dots};
+use crate::about::FileKind;
+use crate::folder::Folder;
 use crate::names;
+use crate::system::{Entries, Entry, Errno};
 
 /// The maximum number of folders that are open at once. A folder that is nested deeper is first moved to the top
 /// folder.
@@ -51,8 +50,8 @@ fn enter(parent: &Folder, name: &OsStr) -> std::io::Result<Folder> {
 /// A folder that is being emptied.
 struct ClearLevel {
     folder: Folder,
-    entries: Dir,
-    name: CString,
+    entries: Entries,
+    name: OsString,
 }
 
 /// Removes everything in a folder, as far as the system allows. Returns whether anything was removed or moved.
@@ -60,25 +59,25 @@ fn empty(top: &Folder) -> bool {
     top.open_to_owner();
     let Ok(entries) = top.read() else { return false };
     let mut progress = false;
-    let mut levels = vec![ClearLevel { folder: top.clone(), entries, name: CString::default() }];
+    let mut levels = vec![ClearLevel { folder: top.clone(), entries, name: OsString::new() }];
     while let Some(level) = levels.last_mut() {
         let Some(entry) = level.entries.next() else {
             let done = levels.pop();
             // Names that are added to the folder meanwhile are found by the next pass, which begins at the top folder.
             if let (Some(done), Some(above)) = (done, levels.last()) {
-                progress |= above.folder.remove_folder(&*done.name).is_ok();
+                progress |= above.folder.remove_folder(&done.name).is_ok();
             }
             continue;
         };
         let Ok(entry) = entry else { continue };
-        let (name, kind) = (entry.file_name(), entry.file_type());
-        if is_dots(name) {
+        if entry.is_dots() {
             continue;
         }
+        let (name, kind) = (entry.name(), entry.kind());
         // Most systems report whether a name belongs to a folder. If the report is missing or wrong, one more system
         // call is needed.
-        if kind != FileType::Directory {
-            match unlinkat(level.folder.borrowed(), name, AtFlags::empty()) {
+        if kind != Some(FileKind::Folder) {
+            match level.folder.removed(name) {
                 Err(Errno::ISDIR | Errno::PERM) => {}
                 removed => {
                     progress |= removed.is_ok();
@@ -97,7 +96,7 @@ fn empty(top: &Folder) -> bool {
             continue;
         }
         let Some(level) = levels.last() else { break };
-        let inner = enter(&level.folder, os(&name)).and_then(|folder| Ok((folder.read()?, folder)));
+        let inner = enter(&level.folder, &name).and_then(|folder| Ok((folder.read()?, folder)));
         if let Ok((entries, folder)) = inner {
             levels.push(ClearLevel { folder, entries, name });
         }
@@ -105,11 +104,7 @@ fn empty(top: &Folder) -> bool {
     progress
 }
 
-fn os(name: &CString) -> &OsStr {
-    std::os::unix::ffi::OsStrExt::from_bytes(name.as_bytes())
-}
-
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;

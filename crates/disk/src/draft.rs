@@ -11,8 +11,6 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-use rustix::io::Errno;
-
 use crate::about::{About, FileId};
 use crate::cleanup::{self, Guard};
 use crate::error::Error;
@@ -20,7 +18,8 @@ use crate::folder::Folder;
 use crate::handle::{Handle, Locked, since_1970};
 use crate::names;
 use crate::sweep::sweep;
-use crate::user::umask;
+use crate::system::Errno;
+use crate::system::user::umask;
 
 /// The attributes of an output. The attributes are set before the output gets its name.
 #[derive(Clone, Copy, Debug)]
@@ -240,7 +239,8 @@ impl Draft {
     }
 
     pub(crate) fn dress(&self, attributes: Attributes) -> Result<(), Error> {
-        self.file.set_mode(attributes.mode).map_err(Error::dress)?;
+        let is_private = cfg!(windows) && attributes.mode & 0o277 == 0o200;
+        if is_private { self.file.set_private() } else { self.file.set_mode(attributes.mode) }.map_err(Error::dress)?;
         if let Some(modified) = attributes.modified {
             self.file.set_modified_at(since_1970(modified)).map_err(Error::dress)?;
         }

@@ -13,9 +13,6 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use rustix::io::Errno;
-use rustix::process::geteuid;
-
 use crate::cleanup::{self, Guard};
 use crate::clear::clear;
 use crate::error::{Error, Exchanged, Step};
@@ -23,6 +20,7 @@ use crate::folder::{Folder, trimmed};
 use crate::handle::{Handle, Locked};
 use crate::names;
 use crate::sweep::sweep;
+use crate::system::{Errno, user};
 
 /// The maximum number of temporary names that are tried. Another run can mistake a new folder that is not locked yet
 /// for a draft of a killed run, and remove it. Then this run tries again.
@@ -64,6 +62,7 @@ impl DraftFolder {
             let opened = Arc::clone(&draft);
             let remove = move || {
                 let _ = opened.get().is_some_and(|draft| clear(draft, &own));
+                opened.get().inspect(|draft| draft.let_go());
                 // Another folder may have the draft's name by now. So this removal by name removes only an empty
                 // folder.
                 let _ = at.remove_folder(&own);
@@ -134,6 +133,7 @@ impl DraftFolder {
             io::ErrorKind::AlreadyExists => Error::Exists,
             _ => Error::create(error),
         })?;
+        self.around.let_go();
         let _ = self.parent.remove_folder(&self.temporary);
         Ok(())
     }
@@ -142,8 +142,7 @@ impl DraftFolder {
 impl Folder {
     /// Whether the folder belongs to this user and nobody else may use it: this is true for every draft.
     pub(crate) fn is_draft(&self) -> io::Result<bool> {
-        let about = self.about()?;
-        Ok(about.owner == geteuid().as_raw() && about.mode & 0o777 == 0o700)
+        Ok(user::is_draft(&self.about()?))
     }
 }
 

@@ -2,10 +2,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
-use rustix::fs::{SeekFrom, seek};
-use rustix::io::Errno;
+use crate::portable::FileExt;
+use crate::system;
 
 /// The unit in which zeros become holes, in bytes: the block of most file systems.
 const BLOCK: u64 = 4096;
@@ -16,12 +15,7 @@ const BLOCK: u64 = 4096;
 /// # Errors
 /// If the file system cannot report holes, or the disk fails.
 pub fn next_data(file: &File, position: u64, length: u64) -> io::Result<Option<(u64, u64)>> {
-    let begin = match seek(file, SeekFrom::Data(position)) {
-        Err(Errno::NXIO) => return Ok(None),
-        begin => begin?,
-    };
-    let end = seek(file, SeekFrom::Hole(begin)).unwrap_or(length).min(length);
-    Ok((begin < end).then_some((begin, end)))
+    system::next_data(file, position, length)
 }
 
 /// Writes bytes at a position of a file that has no data there and behind yet, but writes no block of zeros. When all

@@ -6,10 +6,9 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-
 use crate::about::{About, FileKind};
 use crate::folder::{Folder, name_of, parent, trimmed};
+use crate::system;
 use crate::way::{Planted, Way};
 
 /// Options for opening an input.
@@ -115,13 +114,12 @@ impl Input {
     /// Opens the file with this name in the last folder of `way`, and follows links.
     fn at(mut way: Way, name: &OsStr, mode: OpenMode) -> io::Result<Self> {
         let named = Spot { folder: way.folder().clone(), name: name.to_owned() };
-        let access = if mode.write { OFlags::RDWR } else { OFlags::RDONLY };
-        let file = named.folder.open_followed(name, access, mode.wait)?;
+        let file = named.folder.open_followed(name, mode.write, mode.wait)?;
         let about = About::of_file(&file)?;
         // The caller checks whether a pipe has data before it reads from the pipe. For a device, reading must itself
         // wait for data, so the flag `NONBLOCK` is removed.
         if !matches!(about.kind, FileKind::File | FileKind::Folder | FileKind::Fifo) {
-            fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+            system::wait_for_data(&file)?;
         }
         let is_link = named.folder.look(name)?.is_none_or(|found| found.is_link());
         let real = way.end(name).ok().flatten().filter(|real| real.folder.has(&real.name, &file));

@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod about;
 pub mod cleanup;
@@ -14,12 +14,20 @@ mod holes;
 mod input;
 mod keep;
 pub mod names;
+pub mod portable;
 mod set;
-mod special;
 mod sweep;
-mod user;
+#[cfg(unix)]
+mod unix;
 mod walk;
 mod way;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
 
 pub use about::{About, FileId, FileKind};
 pub use clear::clear;
@@ -33,11 +41,14 @@ pub use holes::{next_data, write_sparse};
 pub use input::{Found, Input, OpenMode, Spot};
 pub use keep::keep;
 pub use set::{Left, SetError, land_set};
-pub use special::{append_to, open_special};
 pub use sweep::sweep;
-pub use user::{allow_many_files, is_root, most_open_files, umask};
+pub use system::Errno;
+pub use system::special::{append_to, open_special};
+#[cfg(windows)]
+pub use system::user::is_open_to_others;
+pub use system::user::{allow_many_files, is_root, most_open_files, umask};
 pub use walk::{Listing, Node, Start, Walk, WalkStep};
 pub use way::{Planted, Way};
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

@@ -2,9 +2,12 @@
 //!
 //! A draft lies in the folder of its target and is called `.NAME.XXXXXXXXXXXXXXXX.deadpan-part`.
 
+pub mod windows;
+
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use crate::portable::{OsStrExt, OsStringExt};
 
 const SUFFIX: &str = ".deadpan-part";
 
@@ -72,7 +75,12 @@ fn is_random(number: &[u8]) -> bool {
 
 fn prefix(name: &OsStr) -> Vec<u8> {
     let name = name.as_bytes();
-    [b".", &name[..name.len().min(LONGEST_STEM)], b"."].concat()
+    let mut end = name.len().min(LONGEST_STEM);
+    if cfg!(windows) {
+        // Names are UTF-8 there, so no character is cut.
+        end = str::from_utf8(name).map_or(0, |name| name.floor_char_boundary(end));
+    }
+    [b".", &name[..end], b"."].concat()
 }
 
 #[cfg(test)]

@@ -8,8 +8,6 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 
-use rustix::io::Errno;
-
 use crate::about::{About, FileKind};
 use crate::cleanup::{self, Held};
 use crate::draft::{Attributes, Draft, Landing, Named, Replace};
@@ -17,6 +15,7 @@ use crate::error::{Error, Step};
 use crate::folder::Folder;
 use crate::handle::{Handle, Locked};
 use crate::sweep::sweep;
+use crate::system::Errno;
 
 /// The reason why the files of a set did not get their names.
 #[derive(Debug)]

@@ -7,14 +7,13 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
-
 use crate::about::{About, FileKind};
-use crate::folder::{Folder, is_dots};
+use crate::folder::Folder;
 use crate::input::Spot;
+use crate::portable::OsStrExt;
+use crate::system::{Entry, Errno};
 
 /// A file, folder or symbolic link.
 #[derive(Debug)]
@@ -405,8 +404,8 @@ impl Names {
         let mut names = Self { bytes: Vec::new(), spans: Vec::new() };
         for entry in folder.read()? {
             let entry = entry?;
-            if !is_dots(entry.file_name()) {
-                names.add(entry.file_name().to_bytes(), FileKind::from_type(entry.file_type()))?;
+            if !entry.is_dots() {
+                names.add(entry.name().as_bytes(), entry.kind())?;
             }
         }
         let Self { bytes, spans } = &mut names;

@@ -7,16 +7,15 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
-
-use rustix::io::Errno;
+use std::path::{Component, Path, PathBuf, is_separator};
 
 use crate::about::About;
 use crate::error::Error;
 use crate::folder::{Folder, parent};
 use crate::handle::Handle;
 use crate::input::Spot;
+use crate::portable::OsStrExt;
+use crate::system::{self, Errno};
 
 /// The maximum number of symbolic links that the system follows in one path.
 const LINKS: usize = 40;
@@ -60,10 +59,8 @@ impl Way {
         if path.as_os_str().is_empty() {
             return Err(io::ErrorKind::NotFound.into());
         }
-        // In messages, a relative path does not begin with `.`, although it is opened relative to the folder `.`.
-        let (start, shown) = if path.is_absolute() { ("/", "/") } else { (".", "") };
-        let way = Self::from(Folder::open_for_names(Path::new(start))?.named(Path::new(shown)));
-        way.onward(path, path)
+        let (start, rest) = system::start(path)?;
+        Self::from(start).onward(&rest, path)
     }
 
     /// Opens the folder at `path`, relative to this folder. `shown` is the whole path, for messages.
@@ -161,10 +158,10 @@ impl Way {
         for component in path.components() {
             match component {
                 Component::Normal(name) => self.step(name)?,
-                Component::RootDir | Component::ParentDir => {
+                Component::RootDir | Component::ParentDir | Component::Prefix(_) => {
                     self.folder = self.folder.follow(Path::new(component.as_os_str()))?;
                 }
-                Component::CurDir | Component::Prefix(_) => {}
+                Component::CurDir => {}
             }
         }
         Ok(())
@@ -259,6 +256,7 @@ impl Folder {
 }
 
 fn ends_with_dots(path: &Path) -> bool {
-    let last = path.as_os_str().as_bytes().rsplit(|byte| *byte == b'/').find(|part| !part.is_empty());
+    let bytes = path.as_os_str().as_bytes();
+    let last = bytes.rsplit(|byte| is_separator(char::from(*byte))).find(|part| !part.is_empty());
     last.is_none_or(|last| matches!(last, b"." | b".."))
 }

@@ -1,10 +1,10 @@
 //! The errors of sealing and opening from path to path.
 
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use deadpan_disk::Left;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_seal::key::KeyError;
 
 /// The reason why a file or folder was not sealed or opened. After an error, no output was made, and no file was
@@ -165,7 +165,7 @@ impl Error {
         let place = path.to_owned();
         match error {
             Disk::NoName => Self::NoName(place),
-            Disk::NoFolder => Self::write(path, rustix::io::Errno::NOENT.into()),
+            Disk::NoFolder => Self::write(path, deadpan_disk::Errno::NOENT.into()),
             Disk::Exists => Self::Exists { path: place, is_other: false },
             Disk::IsFolder | Disk::NotAFile => Self::Exists { path: place, is_other: true },
             Disk::System(_, error) => Self::write(path, error),
@@ -214,7 +214,7 @@ impl Error {
 /// Returns a path as text. Characters that would control a terminal and invisible characters are escaped, because
 /// programs print the texts of errors.
 fn shown(path: &Path) -> String {
-    deadpan_pack::shown(path.as_os_str().as_bytes())
+    deadpan_pack::shown_path(path)
 }
 
 fn has_zero(path: &Path) -> bool {

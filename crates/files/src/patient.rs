@@ -4,14 +4,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
 use crate::Error;
 use deadpan_disk::{About, FileKind, Input, OpenMode};
 use deadpan_seal::Work;
-
-/// While a pipe is empty, a reader waits this long before it checks again whether the work was stopped.
-const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
 
 /// Opens an input of any kind. This function does not wait for the writer of a pipe.
 pub(crate) fn open_input(path: &Path) -> Result<Input, Error> {
@@ -57,8 +52,7 @@ impl Read for PatientInput<'_> {
             return file.read(buffer);
         }
         loop {
-            let ready = poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&TICK));
-            if ready.is_ok_and(|count| count > 0) {
+            if has_data(file) {
                 match file.read(buffer) {
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     result => return result,
@@ -69,4 +63,20 @@ impl Read for PatientInput<'_> {
             }
         }
     }
+}
+
+/// Waits a moment for data in a pipe. Returns whether a reader may read. After that, a reader checks again whether the
+/// work was stopped.
+#[cfg(unix)]
+fn has_data(file: &File) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
+    poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&TICK)).is_ok_and(|count| count > 0)
+}
+
+/// Windows has no wait for the data of a pipe, so the read itself waits.
+#[cfg(not(unix))]
+fn has_data(_file: &File) -> bool {
+    true
 }

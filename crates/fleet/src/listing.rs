@@ -2,12 +2,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use crate::Error;
 use crate::source::shown;
 use crate::tree::Tree;
+use deadpan_disk::portable::{OsStrExt, OsStringExt};
 use deadpan_disk::{About, FileId, Walk};
 use deadpan_sieve::{Heed, Remark, Rules, Sieve};
 

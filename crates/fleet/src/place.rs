@@ -11,7 +11,7 @@ use crate::source::{changed, file_tag, shown};
 use crate::stamp::{Stamp, StampKey, Stamped};
 use crate::tree::{Tree, TreeFile};
 use crate::{Error, Spot};
-use deadpan_disk::About;
+use deadpan_disk::{About, names};
 use deadpan_remote::{Address, Entry, Store};
 use deadpan_sieve::Rules;
 
@@ -226,6 +226,7 @@ pub(crate) fn is_fit(name: &str) -> bool {
         && !name.contains("//")
         && path.components().all(|part| matches!(part, Component::Normal(_)))
         && !name.split('/').any(|part| matches!(part, "." | ".."))
+        && !(cfg!(windows) && name.split('/').any(|part| names::windows::flaw(part.as_bytes()).is_some()))
 }
 
 #[cfg(test)]

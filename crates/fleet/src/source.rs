@@ -3,8 +3,6 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -12,6 +10,7 @@ use crate::stamp::{Stamp, StampKey};
 use crate::tree::TreeFile;
 use crate::{Error, Pair};
 use deadpan_disk::About as FileAbout;
+use deadpan_disk::portable::{FileExt, OsStrExt};
 use deadpan_remote::{Address, Object, ObjectReader, Problem, Store};
 
 /// The place of an object or a file. In messages, invisible characters of the name are escaped.

@@ -5,7 +5,6 @@ mod content;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::io::{self, Read, Seek};
-use std::os::unix::ffi::OsStrExt;
 
 use crate::contents::{Contents, IndexWalk};
 use crate::entry::{Entry, Kind, Time};
@@ -13,6 +12,7 @@ use crate::error::{Action, Error, Flaw};
 use crate::path::{is_under, order};
 use crate::shown::shown;
 use content::is_same;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::{About, FileKind, Folder, Walk};
 use deadpan_sieve::{Rules, Sieve};
 

@@ -39,7 +39,7 @@ pub use note::{Note, Notes, What};
 pub use pack::{Job, OutputPlace, Packer, Packing};
 pub use scan::{Listed, Scan, is_archive, is_damaged};
 pub use select::{Chosen, Filter, Pick, Picks, Selection};
-pub use shown::{is_plain, shown};
+pub use shown::{is_plain, shown, shown_path};
 pub use stale::index_is_stale;
 pub use unpack::{Failure, Outcome, Progress, Rest, Unpacker, Unpacking, unpack};
 pub use work::Work;

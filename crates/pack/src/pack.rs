@@ -9,7 +9,6 @@ pub use job::Job;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,7 +17,7 @@ use crate::error::{Action, Error, Refusal, words};
 use crate::frame::{Frame, Stage};
 use crate::index::write::Slot;
 use crate::note::{Notes, What};
-use crate::shown::shown;
+use crate::shown::{shown, shown_path};
 use crate::tar::form::LONGEST_PAX;
 use crate::tar::write::About as Headers;
 use crate::walk::{Missed, Node, Walk};
@@ -387,7 +386,8 @@ impl Packer {
         if about.links < 2 {
             return None;
         }
-        self.links.first(about.id.device, about.id.number, path)
+        let (device, number) = about.id.key();
+        self.links.first(device, number, path)
     }
 
     fn folder(&mut self, path: Vec<u8>, about: &About) -> Result<(), Error> {
@@ -530,7 +530,7 @@ fn check_name(name: &[u8]) -> Result<(), Error> {
 }
 
 fn unreadable(folder: &Path, error: io::Error) -> Error {
-    Error::Entry { action: Action::Read, path: shown(folder.as_os_str().as_bytes()), error }
+    Error::Entry { action: Action::Read, path: shown_path(folder), error }
 }
 
 fn time_of(about: &About) -> Time {

@@ -1,6 +1,7 @@
 //! Paths as text for people.
 
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 use unicode_normalization::char::is_combining_mark;
 
@@ -29,6 +30,17 @@ pub fn shown(path: &[u8]) -> String {
         }
     }
     text
+}
+
+/// Returns a path of this system as text for people. On Windows, the backslashes between folders stay.
+#[must_use]
+pub fn shown_path(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if cfg!(windows) {
+        bytes.split(|byte| *byte == b'\\').map(shown).collect::<Vec<_>>().join("\\")
+    } else {
+        shown(bytes)
+    }
 }
 
 /// Returns the beginning of a path as text for people: a long path would fill the screen.

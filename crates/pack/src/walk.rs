@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use crate::error::{Action, Error, Refusal};
 use crate::names::alikes;
@@ -11,6 +10,7 @@ use crate::note::LONGEST as LONGEST_LIST;
 use crate::path::{DEEPEST, LONGEST};
 use crate::shown::beginning;
 use crate::shown::shown;
+use deadpan_disk::portable::{OsStrExt, OsStringExt};
 use deadpan_disk::{self as disk, About, Folder, WalkStep};
 use deadpan_sieve::{Remark, Rules, Sieve};
 

@@ -31,9 +31,22 @@ fn once(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, buffer, position)
 }
 
+/// Restores the position of a file after reading or writing elsewhere. On Windows, the calls that take a position move
+/// the position of the file too, and other code reads on from there.
+#[cfg(windows)]
+fn in_place<T>(mut file: &File, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    use std::io::{Seek, SeekFrom};
+    let before = file.stream_position();
+    let done = act();
+    if let Ok(before) = before {
+        file.seek(SeekFrom::Start(before))?;
+    }
+    done
+}
+
 #[cfg(windows)]
 fn once(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, position)
+    in_place(file, || std::os::windows::fs::FileExt::seek_read(file, buffer, position))
 }
 
 #[cfg(unix)]
@@ -44,7 +57,7 @@ pub(crate) fn write_all_at(file: &File, bytes: &[u8], position: u64) -> io::Resu
 #[cfg(windows)]
 pub(crate) fn write_all_at(file: &File, mut bytes: &[u8], mut position: u64) -> io::Result<()> {
     while !bytes.is_empty() {
-        match std::os::windows::fs::FileExt::seek_write(file, bytes, position) {
+        match in_place(file, || std::os::windows::fs::FileExt::seek_write(file, bytes, position)) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => {
                 bytes = &bytes[written..];

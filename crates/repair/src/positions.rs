@@ -53,10 +53,44 @@ impl ReadAt for File {
     }
 }
 
-#[cfg(unix)]
+/// Restores the position of a file after reading or writing elsewhere. On Windows, the calls that take a position move
+/// the position of the file too, and other code reads on from there.
+#[cfg(windows)]
+fn in_place<T>(mut file: &File, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    use std::io::{Seek, SeekFrom};
+    let before = file.stream_position();
+    let done = act();
+    if let Ok(before) = before {
+        file.seek(SeekFrom::Start(before))?;
+    }
+    done
+}
+
+#[cfg(windows)]
+impl ReadAt for File {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        in_place(self, || std::os::windows::fs::FileExt::seek_read(self, buffer, position))
+    }
+}
+
 impl WriteAt for File {
+    #[cfg(unix)]
     fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
         std::os::unix::fs::FileExt::write_all_at(self, bytes, position)
+    }
+
+    #[cfg(windows)]
+    fn write_all_at(&self, mut bytes: &[u8], mut position: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match in_place(self, || std::os::windows::fs::FileExt::seek_write(self, bytes, position))? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => {
+                    bytes = &bytes[written..];
+                    position += written as u64;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn set_length(&self, length: u64) -> io::Result<()> {

@@ -2,11 +2,11 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::patterns::Patterns;
 use crate::rules::{Heed, LongList, Remark, Rules};
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::{About, Exchanged, FileId, Folder, Start, Walk};
 
 /// The name of the files with patterns.

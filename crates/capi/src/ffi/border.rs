@@ -1,9 +1,8 @@
 //! Turns pointers into slices, texts and values, and turns panics and errors into codes.
 
 use std::any::Any;
-use std::ffi::{CStr, OsStr, c_char};
+use std::ffi::{CStr, c_char};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::slice;
@@ -143,7 +142,18 @@ pub(super) fn apart(input: *const u8, length: usize, output: *const u8, room: us
 // SAFETY: the pointer is NULL, or points to a text that ends with a zero. Nobody changes the text while the path is in
 // use.
 pub(super) unsafe fn path<'a>(pointer: *const c_char) -> Result<&'a Path, Fault> {
-    Ok(Path::new(OsStr::from_bytes(text(pointer, "a path")?)))
+    as_path(text(pointer, "a path")?)
+}
+
+#[cfg(unix)]
+fn as_path(bytes: &[u8]) -> Result<&Path, Fault> {
+    Ok(Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes)))
+}
+
+/// On Windows, paths are UTF-8, as all texts are.
+#[cfg(windows)]
+fn as_path(bytes: &[u8]) -> Result<&Path, Fault> {
+    str::from_utf8(bytes).map(Path::new).map_err(|_| Fault::argument("a path is not UTF-8"))
 }
 
 /// Returns a text of the caller, without the zero at its end. `what` names the text in the error for NULL.

@@ -1,13 +1,9 @@
 //! Sealing and opening of streams, through callbacks or through descriptors.
 
 use std::ffi::c_void;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::mem::ManuallyDrop;
-use std::os::fd::FromRawFd;
-use std::os::unix::fs::MetadataExt;
-
-use rustix::fs::{OFlags, fcntl_getfl};
 
 use super::border::{held, maybe};
 use super::kinds::{dp_opening, dp_sealing, dp_work};
@@ -98,7 +94,29 @@ unsafe fn borrowed(descriptor: i32) -> Result<ManuallyDrop<File>, Fault> {
     if descriptor < 0 {
         return Err(Fault::argument(format!("{descriptor} is no descriptor")));
     }
-    Ok(ManuallyDrop::new(File::from_raw_fd(descriptor)))
+    file(descriptor).map(ManuallyDrop::new)
+}
+
+#[cfg(unix)]
+// SAFETY: as for `borrowed`.
+unsafe fn file(descriptor: i32) -> Result<File, Fault> {
+    Ok(std::os::fd::FromRawFd::from_raw_fd(descriptor))
+}
+
+/// On Windows, descriptors are numbers of the C library.
+#[cfg(windows)]
+// SAFETY: as for `borrowed`.
+unsafe fn file(descriptor: i32) -> Result<File, Fault> {
+    unsafe extern "C" {
+        safe fn _get_osfhandle(descriptor: i32) -> isize;
+    }
+    match _get_osfhandle(descriptor) {
+        // The descriptor is not open, or has no file.
+        -1 | -2 => Err(Fault::argument(format!("{descriptor} is no descriptor"))),
+        handle => Ok(std::os::windows::io::FromRawHandle::from_raw_handle(std::ptr::with_exposed_provenance_mut(
+            handle.cast_unsigned(),
+        ))),
+    }
 }
 
 /// Returns whether both files can be accessed at chosen positions. Access at chosen positions is possible if both files
@@ -106,9 +124,7 @@ unsafe fn borrowed(descriptor: i32) -> Result<ManuallyDrop<File>, Fault> {
 fn is_positioned(mut input: &File, mut output: &File) -> bool {
     let is_regular = |file: &File| file.metadata().is_ok_and(|about| about.is_file());
     let is_empty = |file: &File| file.metadata().is_ok_and(|about| about.len() == 0);
-    // If a file is open for appending, systems ignore the position of a write.
-    let appends = fcntl_getfl(output).is_ok_and(|flags| flags.contains(OFlags::APPEND));
-    !appends
+    !appends(output)
         && is_regular(input)
         && is_regular(output)
         && is_empty(output)
@@ -116,8 +132,21 @@ fn is_positioned(mut input: &File, mut output: &File) -> bool {
         && output.stream_position().is_ok_and(|position| position == 0)
 }
 
+/// Whether a file is open for appending: systems ignore the position of a write then.
+#[cfg(unix)]
+fn appends(file: &File) -> bool {
+    use rustix::fs::{OFlags, fcntl_getfl};
+    fcntl_getfl(file).is_ok_and(|flags| flags.contains(OFlags::APPEND))
+}
+
+/// Windows does not say whether a file is open for appending, so all files are read and written in order.
+#[cfg(windows)]
+fn appends(_file: &File) -> bool {
+    true
+}
+
 fn refuse_same(input: &File, output: &File) -> Result<(), Fault> {
-    let id = |file: &File| file.metadata().ok().filter(Metadata::is_file).map(|about| (about.dev(), about.ino()));
+    let id = deadpan_bind::file_id;
     match (id(input), id(output)) {
         (Some(one), Some(other)) if one == other => Err(Fault::argument("a file is the input as well as the output")),
         _ => Ok(()),

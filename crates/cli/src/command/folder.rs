@@ -11,7 +11,6 @@ pub use preview::Preview;
 pub use target::{Target, UnpackArgs, exists};
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::place::input::Input;
@@ -21,6 +20,7 @@ use crate::tell::advice;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::progress::Progress;
 use crate::tell::shown::{bytes, count, shown};
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::{About, allow_many_files};
 use deadpan_pack::{LeftOut, Notes, OutputPlace, Packer, Packing, Rules};
 use deadpan_seal::Error;

@@ -1,6 +1,5 @@
 //! `deadpan keygen`: makes a key.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -8,7 +7,7 @@ use serde_json::{Map, json};
 
 use crate::command::plan::Plan;
 use crate::key::home::make::{make, refuse_taken};
-use crate::key::home::{self, Home, Public};
+use crate::key::home::{self, GUARD, Home, Public};
 use crate::key::mode::{ModeArg, mode_name};
 use crate::key::passphrase::{NO_TERMINAL, PassphraseArgs, Passphrases};
 use crate::place::held;
@@ -18,6 +17,7 @@ use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::names::put_name;
 use crate::tell::shown::shown;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_seal::sign::{Scheme, SigningKey};
 use deadpan_seal::{Kem, Passphrase, key};
 
@@ -202,9 +202,9 @@ impl Keygen {
             }
             let passphrase = passphrases.new_or_none(&format!("the key {}", shown(path)), hint)?;
             if passphrase.is_none() {
-                say(
-                    "note: the key is not protected by a passphrase, and only its file's mode (0600) keeps others away",
-                );
+                say(&format!(
+                    "note: the key is not protected by a passphrase, and only its file's {GUARD} keeps others away"
+                ));
             }
             passphrase
         };

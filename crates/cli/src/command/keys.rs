@@ -18,7 +18,7 @@ use crate::place::held;
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::shown::shown;
-use crate::tell::streams::print;
+use crate::tell::streams::{STDIN, print};
 use crate::tell::suggest::closest;
 use deadpan_disk::{About, Error, Way, parent as folder_of};
 use deadpan_seal::key::openssh::SshPublic;
@@ -243,7 +243,7 @@ fn public(text: &str) -> Result<(Vec<Public>, Vec<SshPublic>), Failure> {
         let found = key::read(text.as_bytes()).map_err(|error| misspelt(text, &error))?;
         (found, ssh::take(&name, text.as_bytes())?)
     } else {
-        let path = Path::new(if text == "-" { "/dev/stdin" } else { text });
+        let path = Path::new(if text == "-" { STDIN } else { text });
         let (contents, about) = home::text(path)?;
         (home::keys_in(path, &contents, &about)?, ssh::take(&name, &contents)?)
     };

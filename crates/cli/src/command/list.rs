@@ -5,7 +5,6 @@ mod row;
 mod tree;
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use crate::command::plan::Plan;
@@ -19,6 +18,7 @@ use crate::tell::clock::since_1970;
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::amount;
 use crate::tell::streams::{print, print_json};
+use deadpan_disk::portable::OsStrExt;
 use deadpan_pack::{BLOCK, Chosen, Contents, Kind, Listed, Refusal, Scan, Selection, is_archive};
 use deadpan_seal::{Error, Metadata, Opened, Work};
 use listing::{Ended, ListForm, Listing};

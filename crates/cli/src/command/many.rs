@@ -10,7 +10,6 @@ mod readers;
 use std::cell::Cell;
 use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
@@ -30,6 +29,7 @@ use crate::tell::signals;
 use crate::tell::size::{self, Size};
 use act::FolderResults;
 pub use act::{OpenedParts, Opening, Sealings};
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::{About, trimmed};
 use deadpan_fleet::{
     Act, Error, Filter, Job, JobKey, Outcome, Pair, Pattern, Patterns, Place as Many, Rules, Run, Shard, Spot,

@@ -6,7 +6,6 @@ pub mod range;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -34,6 +33,8 @@ use crate::tell::progress::Progress;
 use crate::tell::shown::{bytes, count, is_plain, shown};
 use crate::tell::streams::print_json;
 use crate::tell::text::{NotText, TextOnly};
+use deadpan_disk::names;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_pack::{Pattern, Patterns, Rules};
 use deadpan_seal::{Cursor, Error, Kind, Metadata, Opened, ReadAt, Summary, Work};
 pub use range::Range;
@@ -582,6 +583,8 @@ pub fn sealed_name(name: &[u8]) -> Result<&OsStr, Failure> {
         [b'.', ..] => "begins with a dot",
         [b'-', ..] => "begins with a dash",
         name if name.contains(&b'/') => "is a path",
+        // On Windows, a backslash or a colon would lead to another folder, drive or stream.
+        name if cfg!(windows) && names::windows::flaw(name).is_some() => "is no name for a file on Windows",
         name if has_outer_space(name) => "begins or ends with white space",
         name if !is_plain(name) => "has characters that a terminal does not show",
         _ => return Ok(OsStr::from_bytes(name)),

@@ -1,6 +1,5 @@
 //! `deadpan pack`: packs folders and files into archives, without keys.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -19,6 +18,7 @@ use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::Progress;
 use crate::tell::shown::{count, shown};
 use deadpan_compress::{CompressWriter, Level};
+use deadpan_disk::portable::OsStrExt;
 use deadpan_pack::{Error, Packer, Rules, Work};
 
 /// Packs folders: FOLDER becomes FOLDER.tar, a tar archive with an index, not sealed

@@ -4,7 +4,6 @@ mod format;
 mod verify;
 
 use std::io::{BufWriter, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -35,6 +34,7 @@ use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::Progress;
 use crate::tell::shown::{count, shown};
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::umask;
 use deadpan_files::PackSource;
 use deadpan_fleet::Job;

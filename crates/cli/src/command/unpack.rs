@@ -1,7 +1,6 @@
 //! `deadpan unpack`: unpacks packs and tar archives that are not sealed.
 
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -17,6 +16,7 @@ use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::progress::Progress;
 use crate::tell::shown::shown;
 use deadpan_compress::Foreign;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_pack::{Chosen, Contents, Error, Excerpt, Refusal, Selection, Work, index_is_stale, is_damaged, unpack};
 
 /// Unpacks packs and tar archives: FILE.tar or FILE.tar.zst becomes the folder FILE, and nothing is made outside of it

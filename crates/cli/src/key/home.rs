@@ -23,6 +23,9 @@ use deadpan_seal::{PublicKey, Secret};
 pub use pair::{check_pair, public_of, public_path, refuse_existing, write_pair, write_public};
 pub use signing::{DEFAULT_NAME, Public, check_pair as check_signing_pair, seals, signs, verifying_of};
 
+/// What protects a private key without a passphrase from other users.
+pub const GUARD: &str = if cfg!(windows) { "access control list" } else { "mode (0600)" };
+
 /// The beginning of age's private keys.
 const AGE: &[u8] = b"AGE-SECRET-KEY-";
 
@@ -48,10 +51,12 @@ pub struct Contact {
 }
 
 impl Home {
-    /// Returns the folder in `DEADPAN_HOME`, or else `deadpan` in the user's folder for settings.
+    /// Returns the folder in `DEADPAN_HOME`, or else `deadpan` in the user's folder for settings: `%APPDATA%` on
+    /// Windows, `XDG_CONFIG_HOME` or `~/.config` elsewhere.
     pub fn find() -> Result<Self, Failure> {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let folder = variable("DEADPAN_HOME")
+            .or_else(|| variable("APPDATA").filter(|_| cfg!(windows)).map(|path| path.join("deadpan")))
             .or_else(|| variable("XDG_CONFIG_HOME").filter(|path| path.is_absolute()).map(|path| path.join("deadpan")))
             .or_else(|| {
                 std::env::home_dir()
@@ -315,7 +320,7 @@ impl KeyFile {
         keep(partial.file(), &input.file, false).map_err(|error| failure(&path, error))?;
         // Only the owner can access the new file, and its time is the current time, whatever mode and time the old file
         // had.
-        partial.file().set_mode(0o600).and_then(|()| partial.file().set_modified(SystemTime::now())).map_err(failed)?;
+        partial.file().set_private().and_then(|()| partial.file().set_modified(SystemTime::now())).map_err(failed)?;
         partial.land_dressed(Replace::Only(input.about.id), true)
     }
 }

@@ -4,7 +4,6 @@
 use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -12,18 +11,20 @@ use std::sync::Arc;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use crate::key::prompt::{LONGEST, Terminal};
+use crate::place::held;
 use crate::place::input::Source;
 use crate::tell::advice;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::imp;
 use crate::tell::shown::shown;
+use crate::tell::streams::STDIN;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::{Input, OpenMode};
 use deadpan_seal::{Passphrase, Secret};
 
 /// The byte order mark, as UTF-8.
 const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
-/// The path of standard input.
-pub const STDIN: &str = "/dev/stdin";
+const NOT_OPEN: &str = "this descriptor is not open; open it in the shell, for example with 3< FILE";
 /// The variable with the passphrase.
 pub const VARIABLE: &str = "DEADPAN_PASSPHRASE";
 /// Advice if there is no terminal to ask for the passphrase.
@@ -59,7 +60,7 @@ impl FromStr for Descriptor {
     fn from_str(text: &str) -> Result<Self, String> {
         let number = text.parse().map_err(|_| "a descriptor is a number, such as 3 in `3< FILE`")?;
         let file = imp::descriptor(number)
-            .map_err(|_| "this descriptor is not open; open it in the shell, for example with 3< FILE")?;
+            .map_err(|_| if cfg!(windows) { "Windows has only descriptor 0" } else { NOT_OPEN })?;
         Ok(Self { number, file: Arc::new(file.into()) })
     }
 }
@@ -92,7 +93,10 @@ impl PassphraseArgs {
         match (&self.passphrase_file, &self.passphrase_fd) {
             (Some(path), _) => {
                 let failed = |error| Failure::path("read the passphrase from", path, &error);
-                let mut file = Input::open(path, OpenMode::WAITING).map_err(failed)?.file;
+                let mut file = match held::stdin(path) {
+                    Some(stdin) => stdin.map_err(failed)?.file,
+                    None => Input::open(path, OpenMode::WAITING).map_err(failed)?.file,
+                };
                 let line = first_line(&mut file, MANY).map_err(failed)?;
                 let nothing = || {
                     let hint = "write the passphrase into its first line";

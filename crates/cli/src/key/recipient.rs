@@ -8,15 +8,16 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use crate::key::home::make::make;
-use crate::key::home::{self, Home, Public};
+use crate::key::home::{self, GUARD, Home, Public};
 use crate::key::mode::{ModeArg, mode_name};
-use crate::key::passphrase::{PassphraseArgs, Passphrases, STDIN, stdin_or_path};
+use crate::key::passphrase::{PassphraseArgs, Passphrases, stdin_or_path};
 use crate::key::protected;
 use crate::place::held;
 use crate::place::input::Source;
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::{bytes, shown};
+use crate::tell::streams::STDIN;
 use crate::tell::suggest::closest;
 use deadpan_disk::About;
 use deadpan_lab::invocation;
@@ -564,7 +565,7 @@ fn own(
     };
     say(&format!("note: you had no {name} key; made one: {}", shown(&path)));
     if passphrase.is_none() {
-        say("note: it is not protected by a passphrase, and only its file's mode (0600) keeps others away");
+        say(&format!("note: it is not protected by a passphrase, and only its file's {GUARD} keeps others away"));
         say(&format!("hint: protect it with: deadpan keys protect {name}"));
     }
     Ok((name.to_owned(), key.public().clone()))

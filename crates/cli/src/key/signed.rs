@@ -2,7 +2,6 @@
 
 use std::cell::OnceCell;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -18,6 +17,7 @@ use crate::tell::clock::Clock;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::names::put_name;
 use crate::tell::shown::{Foreign, bytes, count, shown};
+use deadpan_disk::portable::OsStrExt;
 use deadpan_lab::invocation;
 use deadpan_pack::Time;
 use deadpan_seal::key;

@@ -2,13 +2,13 @@
 
 use std::ffi::OsStr;
 use std::io::{Read, Seek};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::place::input::Input;
 use crate::place::remote;
 use crate::tell::failure::Failure;
 use deadpan_compress::{Expander, Foreign, SeekExpander, is_ours};
+use deadpan_disk::portable::OsStrExt;
 use deadpan_pack::{BLOCK, is_archive};
 
 /// The ending of an archive.

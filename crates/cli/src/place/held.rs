@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use crate::place::remote;
 use crate::tell::failure::Failure;
 use crate::tell::shown::planted_by;
+use crate::tell::streams;
 use deadpan_disk::{
     About, Error, Exchanged, FileId, Folder, Found, Input, OpenMode, Planted, Spot, Way, allow_many_files, is_root,
     most_open_files, nearest, parent, trimmed,
@@ -118,6 +119,9 @@ pub fn planted(path: &Path) -> Option<Planted> {
 /// Opens the file at this path. The file is looked up in the folder that the path led to when the path was first used.
 /// Fails if the path is an input that another program has replaced by a link, a folder or a different link.
 pub fn open(path: &Path, mode: OpenMode) -> io::Result<Input> {
+    if let Some(stdin) = stdin(path) {
+        return stdin;
+    }
     let input = Input::open_by(path, mode, way)?;
     // An editor may have put a new file in the place of the named file. A file with several hard links may be an older
     // file, so it is not treated as a new file.
@@ -221,4 +225,13 @@ pub fn refuse_link(found: &Found, force: bool) -> Result<(), Failure> {
             "name the file itself, without the link; --force follows it",
         )),
     }
+}
+
+/// Returns standard input, if the path stands for it and is no path of the system: on Windows, standard input has no
+/// path.
+pub fn stdin(path: &Path) -> Option<io::Result<Input>> {
+    (cfg!(windows) && path == Path::new(streams::STDIN)).then(|| {
+        let file = streams::Duplicate::duplicate(&io::stdin())?;
+        Ok(Input { about: About::of_file(&file)?, file, found: Found::default() })
+    })
 }

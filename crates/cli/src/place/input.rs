@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -22,6 +21,7 @@ use crate::tell::failure::Failure;
 use crate::tell::names::with_path;
 use crate::tell::shown::shown;
 use crate::tell::streams;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::{self as disk, About, Draft, FileKind, Folder, Found, OpenMode, Spot};
 use deadpan_remote::{Address, Object};
 use deadpan_seal::{Cursor, Error, ReadAt};

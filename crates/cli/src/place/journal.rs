@@ -4,8 +4,6 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{ErrorKind, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::FileExt;
 
 use aws_lc_rs::digest::{SHA256, digest};
 
@@ -15,6 +13,7 @@ use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::shown;
 use crate::tell::signals;
 use deadpan_disk::Handle;
+use deadpan_disk::portable::{FileExt, OsStrExt, OsStringExt};
 use deadpan_seal::Sidecar;
 
 const SUFFIX: &[u8] = b".deadpan-rewrap";

@@ -7,8 +7,7 @@ mod special;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -21,6 +20,7 @@ use crate::tell::failure::Failure;
 use crate::tell::shown::{planted_by, shown};
 use crate::tell::signals;
 use crate::tell::streams;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::{About, Error, FileId, FileKind, Folder, Replace};
 use deadpan_remote::Upload;
 
@@ -287,7 +287,8 @@ impl Place {
     }
 
     pub fn ends_with_slash(&self) -> bool {
-        self.path().is_some_and(|path| path.as_os_str().as_bytes().ends_with(b"/"))
+        self.path()
+            .is_some_and(|path| path.as_os_str().as_bytes().last().is_some_and(|byte| is_separator(char::from(*byte))))
     }
 
     /// Refuses a folder that does not exist.

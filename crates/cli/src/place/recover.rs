@@ -9,7 +9,6 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,6 +17,7 @@ use crate::place::locked::LockedFile;
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::shown;
+use deadpan_disk::portable::FileExt;
 use deadpan_disk::{About, Folder, Handle, Locked, Spot};
 use deadpan_seal::{Sidecar, Standing};
 

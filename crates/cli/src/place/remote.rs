@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
@@ -12,6 +11,7 @@ use crate::tell::console::say;
 use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
 use crate::tell::signals;
+use deadpan_disk::portable::{OsStrExt, OsStringExt};
 use deadpan_remote::{Address, Canceller, Error, Scheme, Store};
 
 /// The maximum memory, in bytes, for the names of all objects below a prefix. Without a limit, a store could send names

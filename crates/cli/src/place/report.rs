@@ -1,7 +1,6 @@
 //! Reports the result for each file as a line of text, or as a JSON object for scripts.
 
 use std::io::{self, IsTerminal};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Instant;
 
@@ -13,6 +12,7 @@ use crate::tell::console::{say, say_json};
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::names::{joined, put_name};
 use crate::tell::streams::print_json;
+use deadpan_disk::portable::OsStrExt;
 
 /// The result for a file.
 #[derive(Debug, Default)]

@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
-use std::os::unix::fs::FileExt;
 
 use crate::place::armor::{self, Unarmored};
 use crate::place::input::Input;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::shown;
+use deadpan_disk::portable::FileExt;
 use deadpan_pack::{BLOCK, is_archive};
 use deadpan_seal::{Error, Header, Stanza, age};
 

@@ -10,15 +10,13 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
-
 use crate::tell::advice;
 use crate::tell::console::complain;
 use crate::tell::shown::{planted_by, shown};
 use crate::tell::signals;
 use crate::tell::text::NotText;
 use deadpan_compress::Flaw;
-use deadpan_disk::{self as disk, About, Exchanged};
+use deadpan_disk::{self as disk, About, Errno, Exchanged};
 use deadpan_pack::LongList;
 use deadpan_remote::Address;
 use deadpan_seal::{Error, Fault, key::KeyError};
@@ -187,7 +185,7 @@ impl Failure {
             "" => format!("cannot {verb} it: {reason}"),
             name => format!("cannot {verb} {name}: {reason}"),
         };
-        let quiet = error.kind() == ErrorKind::BrokenPipe;
+        let quiet = is_broken_pipe(error);
         Self { quiet, ..Self::new(exit, message, hint) }
     }
 
@@ -250,6 +248,12 @@ fn dangling(path: &Path) -> Option<(&Path, PathBuf)> {
     if is_link && is_missing() { Some((path, path.read_link().ok()?)) } else { None }
 }
 
+/// Whether the reader of a pipe is gone. Windows has two errors for it, and the library knows one of them
+/// (`ERROR_PIPE_NOT_CONNECTED` is the other one).
+fn is_broken_pipe(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::BrokenPipe || cfg!(windows) && error.raw_os_error() == Some(233)
+}
+
 /// Returns exit code, reason and hint for an error of the system, in Deadpan's words.
 fn reason(error: &io::Error) -> (Exit, String, &'static str) {
     if let Some(disk::Error::Planted(planted)) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
@@ -269,9 +273,11 @@ fn reason(error: &io::Error) -> (Exit, String, &'static str) {
         }
         ErrorKind::ReadOnlyFilesystem => (Exit::System, "the file system is read-only", "write somewhere else"),
         ErrorKind::IsADirectory => (Exit::Usage, "it is a folder", "name a file"),
+        // ERROR_INVALID_FUNCTION: Windows returns it for a folder that is read as a file.
+        _ if cfg!(windows) && error.raw_os_error() == Some(1) => (Exit::Usage, "it is no file", "name a file"),
         ErrorKind::NotADirectory => (Exit::Usage, "a part of the path is not a folder", "check the spelling"),
         ErrorKind::InvalidFilename => (Exit::Usage, "the name is too long or not allowed there", "choose another name"),
-        ErrorKind::BrokenPipe => (Exit::System, "the reader is gone", "no program reads the output any more"),
+        _ if is_broken_pipe(error) => (Exit::System, "the reader is gone", "no program reads the output any more"),
         _ if [Errno::MFILE, Errno::NFILE].map(|errno| Some(errno.raw_os_error())).contains(&error.raw_os_error()) => {
             (Exit::System, "too many files are open", "allow more: ulimit -n 1024")
         }

@@ -1,10 +1,10 @@
 //! Names in JSON. A name that is not UTF-8 is written in hexadecimal, in a separate field, so that no byte is lost.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use deadpan_disk::portable::OsStrExt;
 use deadpan_pack::is_plain;
 
 /// Returns a JSON value as text on one line. Escapes the characters that JSON escapes. Also escapes characters that a

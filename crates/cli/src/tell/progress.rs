@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::tell::console::is_quiet;
+#[cfg(windows)]
+use crate::tell::imp;
 use crate::tell::shown::guarded;
 use deadpan_disk::Folder;
 use deadpan_pack::Rules;
@@ -176,8 +178,9 @@ fn write(text: &str) {
 
 /// Returns the number of the terminal's columns, or 80 if it is unknown.
 fn columns() -> usize {
-    match rustix::termios::tcgetwinsize(io::stderr()) {
-        Ok(size) if size.ws_col > 0 => size.ws_col.into(),
-        _ => 80,
-    }
+    #[cfg(unix)]
+    let columns = rustix::termios::tcgetwinsize(io::stderr()).ok().map(|size| size.ws_col.into());
+    #[cfg(windows)]
+    let columns = imp::columns(std::os::windows::io::AsHandle::as_handle(&io::stderr()));
+    columns.filter(|columns| *columns > 0).unwrap_or(80)
 }

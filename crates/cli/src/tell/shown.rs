@@ -7,7 +7,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use deadpan_disk::Planted;
@@ -15,7 +14,7 @@ use deadpan_pack::is_plain as is_plain_character;
 
 /// Returns a path for a message. Control characters and bytes that are not UTF-8 are escaped.
 pub fn shown(path: impl AsRef<Path>) -> String {
-    bytes(path.as_ref().as_os_str().as_bytes())
+    deadpan_pack::shown_path(path.as_ref())
 }
 
 /// Returns a name for a message. Control characters and bytes that are not UTF-8 are escaped.

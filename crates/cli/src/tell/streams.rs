@@ -1,8 +1,7 @@
 //! Standard input and output, which may be closed.
 
 use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::BorrowedFd;
+use std::io::{self, Stderr, Stdin, Stdout, Write};
 
 use serde_json::Value;
 
@@ -11,18 +10,21 @@ use crate::tell::imp;
 use crate::tell::names::json_text;
 use crate::tell::shown::guarded;
 
+/// The path that stands for standard input where a path is expected.
+pub const STDIN: &str = "/dev/stdin";
+
 /// Duplicates standard input.
 pub fn stdin() -> Result<File, Failure> {
     if imp::was_closed(0) {
         return Err(closed("read", "standard input"));
     }
-    duplicate(rustix::stdio::stdin(), "read", "standard input")
+    duplicate(&io::stdin(), "read", "standard input")
 }
 
 /// Duplicates standard output.
 pub fn stdout() -> Result<File, Failure> {
     check_stdout()?;
-    duplicate(rustix::stdio::stdout(), "write", "standard output")
+    duplicate(&io::stdout(), "write", "standard output")
 }
 
 pub fn check_stdout() -> Result<(), Failure> {
@@ -58,6 +60,27 @@ fn closed(verb: &str, name: &str) -> Failure {
     )
 }
 
-fn duplicate(stream: BorrowedFd<'_>, verb: &str, name: &str) -> Result<File, Failure> {
-    stream.try_clone_to_owned().map(File::from).map_err(|error| Failure::io(verb, name, &error))
+fn duplicate(stream: &impl Duplicate, verb: &str, name: &str) -> Result<File, Failure> {
+    stream.duplicate().map_err(|error| Failure::io(verb, name, &error))
 }
+
+/// A standard stream that can be duplicated as a file.
+pub trait Duplicate {
+    fn duplicate(&self) -> io::Result<File>;
+}
+
+macro_rules! duplicate {
+    ($($stream:ty),*) => {$(
+        impl Duplicate for $stream {
+            fn duplicate(&self) -> io::Result<File> {
+                #[cfg(unix)]
+                let owned = std::os::fd::AsFd::as_fd(self).try_clone_to_owned();
+                #[cfg(windows)]
+                let owned = std::os::windows::io::AsHandle::as_handle(self).try_clone_to_owned();
+                owned.map(File::from)
+            }
+        }
+    )*};
+}
+
+duplicate!(Stdin, Stdout, Stderr);

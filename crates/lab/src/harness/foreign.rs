@@ -6,7 +6,9 @@ use std::time::Duration;
 use super::Suite;
 use super::args::ForeignArgs;
 use super::caller::Caller;
-use super::output::{Fault, Run, note, quoted, remark};
+use super::output::{Fault, Run, quoted};
+#[cfg(unix)]
+use super::output::{note, remark};
 use super::show::Screen;
 use crate::clock::{self, Clock};
 use crate::foreign::{self, Abi, Error, ForeignClass, Worker};

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
 
 use blake3::Hasher;
 
@@ -11,6 +10,7 @@ use crate::error::{Action, Error, Flaw};
 use crate::shown::shown;
 use crate::tar::read_map;
 use deadpan_disk::next_data;
+use deadpan_disk::portable::FileExt;
 
 /// How many bytes are read at once.
 const PIECE: usize = 1 << 20;

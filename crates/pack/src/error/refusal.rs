@@ -32,6 +32,16 @@ pub enum Refusal {
     #[error("there are too many files, or their paths are too long")]
     TooMany,
 
+    // Unpacking.
+    /// No file on this system can have the name.
+    #[error("{path} cannot be made on Windows: a name in it {flaw}")]
+    Name {
+        /// The entry's path.
+        path: String,
+        /// The flaw of the name.
+        flaw: deadpan_disk::names::windows::Flaw,
+    },
+
     // Selecting.
     /// A selected path or pattern matches nothing.
     #[error("nothing in the archive matches {wanted}")]

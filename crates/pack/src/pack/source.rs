@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,6 +10,7 @@ use crate::block::BLOCK;
 use crate::index::write::Slot;
 use crate::tar::form::MOST_PIECES;
 use crate::tree::Tree;
+use deadpan_disk::portable::FileExt;
 use deadpan_disk::{About, next_data};
 
 /// A file that several threads read in pieces.

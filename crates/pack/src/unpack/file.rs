@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -16,6 +15,7 @@ use crate::entry::Time;
 use crate::error::{Action, Flaw};
 use crate::tar::Map;
 use crate::tree::Tree;
+use deadpan_disk::portable::FileExt;
 use deadpan_disk::{self as disk, FileId, Landing, Replace, cleanup, names};
 
 /// The folder in which an entry is made, and the name of the entry.

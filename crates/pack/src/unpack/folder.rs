@@ -6,7 +6,6 @@
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
-use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -17,6 +16,7 @@ use super::trouble::Trouble;
 use crate::entry::Time;
 use crate::error::{Action, Flaw, words};
 use crate::shown::shown;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::{self as disk, About, FileId, Handle};
 
 /// To open a folder again, the folders on its path are opened. At most this many of them stay open, the deepest ones,

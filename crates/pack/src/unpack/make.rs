@@ -2,7 +2,6 @@
 //! arrives.
 
 use std::ops::Range;
-use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
 use super::file::{Growing, NO_FILE, Place, Plan};
@@ -20,6 +19,7 @@ use crate::path::{name, parent};
 use crate::shown::{beginning, shown};
 use crate::tar::{Map, Member};
 use deadpan_disk as disk;
+use deadpan_disk::portable::OsStringExt;
 
 /// The maximum number of searches for names that differ only in case or accents.
 const SEARCHED: u32 = 16;
@@ -129,6 +129,8 @@ impl Maker {
             self.ledger.complete(number, None);
             return Ok(());
         }
+        #[cfg(windows)]
+        check_names(&entry.path)?;
         let twice = self.note_name(&entry.path, bytes)?;
         if twice && self.keeps_first && entry.kind != Kind::Folder {
             return Err(Trouble::EXISTS);
@@ -271,7 +273,7 @@ impl Maker {
             Ok(folder) => folder.handle().ok(),
             Err(_) => None,
         };
-        let same = there.as_ref().and_then(|there| there.look(os(name)).ok().flatten()).is_some();
+        let same = there.as_ref().is_some_and(|there| is_there(there, name));
         if !same || self.pack {
             let fellow = there.as_ref().filter(|_| self.searches < SEARCHED).and_then(|there| fellow(there, name));
             self.searches += 1;
@@ -362,11 +364,28 @@ impl Maker {
     }
 }
 
+/// Refuses a path with a name that files on Windows cannot have.
+#[cfg(windows)]
+fn check_names(path: &[u8]) -> Result<(), Trouble> {
+    match path.split(|byte| *byte == b'/').find_map(disk::names::windows::flaw) {
+        Some(flaw) => Err(Trouble::Known(crate::error::Refusal::Name { path: shown(path), flaw }.into())),
+        None => Ok(()),
+    }
+}
+
 /// For each component of a path, returns the offset where the component ends. Skips the components in the first `known`
 /// bytes.
 fn ends(path: &[u8], known: usize) -> impl Iterator<Item = usize> {
     let slashes = (known + 1..path.len()).filter(|at| path[*at] == b'/');
     slashes.chain((known < path.len()).then_some(path.len()))
+}
+
+/// Whether a name is in the folder, in exactly this case.
+fn is_there(folder: &disk::Folder, name: &[u8]) -> bool {
+    #[cfg(windows)]
+    return folder.has_in_this_case(os(name)).unwrap_or(false);
+    #[cfg(not(windows))]
+    folder.look(os(name)).is_ok_and(|found| found.is_some())
 }
 
 /// Returns a name in the folder that differs from `name` only in case or accents.

@@ -1,4 +1,5 @@
 //! Tests that measure the memory or the open files of the process. The tests of this program run one after the other.
+#![cfg(unix)]
 
 #[path = "../it/archive/mod.rs"]
 mod archive;

@@ -1,6 +1,8 @@
 //! The tests of the crate through its public interface, as one program. The tests that measure the whole process are in
 //! `tests/alone`.
 
+#![cfg(unix)]
+
 mod archive;
 mod attributes;
 mod compare;

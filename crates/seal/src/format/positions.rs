@@ -119,12 +119,32 @@ impl ReadAt for File {
     }
 }
 
-#[cfg(unix)]
+/// Restores the position of a file after reading or writing elsewhere. On Windows, the calls that take a position move
+/// the position of the file too, and other code reads on from there.
+#[cfg(windows)]
+fn in_place<T>(mut file: &File, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    use std::io::{Seek, SeekFrom};
+    let before = file.stream_position();
+    let done = act();
+    if let Ok(before) = before {
+        file.seek(SeekFrom::Start(before))?;
+    }
+    done
+}
+
+#[cfg(windows)]
+impl ReadAt for File {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        in_place(self, || std::os::windows::fs::FileExt::seek_read(self, buffer, position))
+    }
+}
+
 impl WriteAt for File {
     fn check(&self) -> Result<(), Error> {
         if self.metadata().map_err(Error::Write)?.len() > 0 {
             return Err(Error::NotEmpty);
         }
+        #[cfg(unix)]
         if rustix::fs::fcntl_getfl(self).is_ok_and(|flags| flags.contains(rustix::fs::OFlags::APPEND)) {
             return Err(Error::Invalid("the output is open for appending, where systems ignore positions"));
         }
@@ -135,8 +155,23 @@ impl WriteAt for File {
         self.set_len(end)
     }
 
+    #[cfg(unix)]
     fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
         std::os::unix::fs::FileExt::write_all_at(self, bytes, position)
+    }
+
+    #[cfg(windows)]
+    fn write_all_at(&self, mut bytes: &[u8], mut position: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match in_place(self, || std::os::windows::fs::FileExt::seek_write(self, bytes, position))? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => {
+                    bytes = &bytes[written..];
+                    position += written as u64;
+                }
+            }
+        }
+        Ok(())
     }
 
     #[cfg(target_os = "linux")]

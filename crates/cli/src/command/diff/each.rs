@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::row::{DiffRow, Side};
@@ -16,6 +15,7 @@ use crate::place::sealed::Sealed;
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::{count, shown};
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::{About, FileId};
 use deadpan_fleet::{LeftOut, Listing, Tree, TreeFile};
 use deadpan_pack::{Differs, Rules};

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::FOLDERS;
@@ -13,6 +12,7 @@ use crate::tell::failure::Failure;
 use crate::tell::progress::amount;
 use crate::tell::shown::{bytes, count};
 use crate::tell::size::{self, Size};
+use deadpan_disk::portable::OsStrExt;
 use deadpan_pack::{Packer, Pattern, Patterns, Rules};
 
 /// The longest list of patterns. Each pattern is tried on each name.

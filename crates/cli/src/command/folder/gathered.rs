@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::exclude::list;
@@ -14,6 +13,7 @@ use crate::place::output::{OutputArgs, Place};
 use crate::place::remote;
 use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::{Folder, allow_many_files, most_open_files};
 use deadpan_pack::{Listing, Start};
 
@@ -91,6 +91,9 @@ impl Gathered {
                 match component {
                     Component::Normal(name) => names.push(name),
                     Component::ParentDir => return wrong("contains ..", "list paths below the current folder"),
+                    Component::Prefix(_) if !path.has_root() => {
+                        return wrong("has a drive and no root", "write a backslash after the colon");
+                    }
                     _ => {}
                 }
             }
@@ -102,11 +105,14 @@ impl Gathered {
                 let hint = "list what is in it: find . -mindepth 1; or name the folder instead of a list";
                 return wrong("is a whole folder without a name", hint);
             };
-            let (base, at) = if path.is_absolute() { (&mut bases[0], "/") } else { (&mut bases[1], ".") };
+            let (base, at) = match path.has_root() {
+                true => (&mut bases[0], root(path)),
+                false => (&mut bases[1], Path::new(".")),
+            };
             let base = match base {
-                Some(base) => base,
-                None => base
-                    .insert(Folder::open(Path::new(at)).map_err(|error| Failure::path("read", Path::new(at), &error))?),
+                // On Windows, each drive has a root.
+                Some(base) if base.path() == at => base,
+                _ => base.insert(Folder::open(at).map_err(|error| Failure::path("read", at, &error))?),
             };
             match self.starts.entry((*first).to_owned()) {
                 Entry::Vacant(free) => {
@@ -115,7 +121,7 @@ impl Gathered {
                     free.insert((Start::Listed(base.clone(), (*first).to_owned(), listing), path.to_owned()));
                 }
                 Entry::Occupied(mut taken) => match taken.get_mut() {
-                    (Start::Listed(_, _, listing), other) if other.is_absolute() == path.is_absolute() => {
+                    (Start::Listed(_, _, listing), other) if root(other) == root(path) => {
                         listing.add(rest.iter().copied());
                     }
                     (_, other) => return Err(alike(other, path)),
@@ -134,6 +140,11 @@ impl Gathered {
     pub fn modified(&self) -> Option<std::time::SystemTime> {
         self.starts.values().filter_map(|(start, _)| start.about().ok()).map(|about| about.modified_at()).max()
     }
+}
+
+/// Returns the root of an absolute path, and the empty path for another path.
+fn root(path: &Path) -> &Path {
+    path.ancestors().last().unwrap_or(path)
 }
 
 /// Whether several inputs go into one pack: they are listed, or `-o` is the name of a single result.

@@ -1,6 +1,5 @@
 //! Shows what would go into a pack.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use serde_json::{Map, json};
@@ -14,6 +13,7 @@ use crate::tell::names::{joined, put_name};
 use crate::tell::progress::amount;
 use crate::tell::shown::{bytes, count};
 use crate::tell::streams::{print, print_json};
+use deadpan_disk::portable::OsStrExt;
 use deadpan_pack::{Entry, Kind, Packer, Rules};
 
 /// How much text is collected before it is written.

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::key::home::{self, Public};
+use crate::key::home::{self, GUARD, Public};
 use crate::key::passphrase::Passphrases;
 use crate::key::protected::{check_pair, not_private, unlock_any};
 use crate::tell::console::say;
@@ -79,7 +79,7 @@ pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> 
     let others = place.other_names();
     place.replace(&text)?;
     others.iter().for_each(|others| say(&format!("note: {others}")));
-    say(&format!("{name} is not protected any more; only its mode (0600) keeps others away"));
+    say(&format!("{name} is not protected any more; only its {GUARD} keeps others away"));
     Ok(())
 }
 

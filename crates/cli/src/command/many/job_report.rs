@@ -1,7 +1,6 @@
 //! Reports the work on many objects to the user: each failure, and a summary at the end.
 
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -21,6 +20,7 @@ use crate::tell::progress::{Progress, amount};
 use crate::tell::shown::{count, shown};
 use crate::tell::streams::{print, print_json};
 use deadpan_disk as disk;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_fleet::{Error, Job, LeftOut, Observer, Outcome, Pair, Removal, Spot};
 use deadpan_remote::Problem;
 

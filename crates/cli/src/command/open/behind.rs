@@ -3,7 +3,6 @@
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 
 use super::range::library;
 use super::{OpenJob, Origin, too_long};
@@ -14,6 +13,7 @@ use crate::place::window::TooLong;
 use crate::tell::failure::Failure;
 use crate::tell::progress::Progress;
 use crate::tell::shown::shown;
+use deadpan_disk::portable::FileExt;
 use deadpan_seal::{Cursor, Error, Header, Opened, RangeReader, ReadAt, Summary, Work};
 
 /// The length of the longest segment. If a damaged file is not longer than one segment, no part of the file is

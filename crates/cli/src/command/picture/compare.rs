@@ -2,7 +2,6 @@
 //! data the known detection methods find in these two pictures.
 
 use std::io::{BufWriter, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
@@ -19,6 +18,7 @@ use crate::tell::names::{joined, put_name, with_path};
 use crate::tell::shown::shown;
 use crate::tell::streams::{print, print_json};
 use deadpan_disk::Replace;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_picture::analysis::{Comparison, Findings, compare, difference, examine};
 use deadpan_picture::{Compression, Format, Orientation, Pixels, write};
 

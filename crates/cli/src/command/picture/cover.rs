@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::{About, FileKind, Folder, Input, OpenMode, names};
 use deadpan_picture::template::{self, Bits, Front};
 use deadpan_picture::{Channels, Decoded, FileFormat, Format, Header, Limits, Orientation, probe, read_into};

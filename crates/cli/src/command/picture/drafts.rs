@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
@@ -17,6 +16,7 @@ use crate::place::output::Place;
 use crate::place::partial::{Attributes, Partial, exists, folder_of, is_a_folder, is_no_file, land_all};
 use crate::tell::failure::Failure;
 use crate::tell::shown::{count as counted, shown};
+use deadpan_disk::portable::OsStrExt;
 use deadpan_disk::{FileKind, Folder, sweep};
 use deadpan_picture::Format;
 use deadpan_picture::carrier::{Carrier, MOST_PICTURES};

@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -30,6 +29,7 @@ use crate::tell::progress::Progress;
 use crate::tell::shown::{count, shown};
 use crate::tell::text::TextOnly;
 use deadpan_disk::About;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_picture::{Damage, Opened, Reader, Set};
 use deadpan_seal::{Cursor, Error, ReadAt, Work};
 

@@ -1,12 +1,12 @@
 //! Writes random bytes to the output: one worker for each core writes raw bytes, or a single worker writes text.
 
 use std::io::Write;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::place::output::Output;
 use deadpan_base64::{STANDARD, hex};
 use deadpan_ct::Wiped;
+use deadpan_disk::portable::FileExt;
 use deadpan_seal::Error;
 use deadpan_seal::random::Generator;
 

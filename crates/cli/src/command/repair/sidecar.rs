@@ -1,7 +1,6 @@
 //! Sidecars: the files with the recovery data of other files.
 
 use std::fs::File;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::place::input::{Input, Source};
@@ -13,6 +12,7 @@ use crate::tell::failure::{Exit, Failure};
 use crate::tell::progress::Progress;
 use crate::tell::shown::shown;
 use deadpan_disk::About;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_repair::{Percent, Report, Sidecar, Work, make};
 
 /// The ending of the name of a sidecar.

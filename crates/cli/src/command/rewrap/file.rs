@@ -1,6 +1,5 @@
 //! Changes the recipients of one file.
 
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -15,6 +14,7 @@ use crate::place::sealed::Sealed;
 use crate::place::{journal, recover};
 use crate::tell::failure::Failure;
 use crate::tell::shown::count;
+use deadpan_disk::portable::FileExt;
 use deadpan_disk::{About, Spot};
 use deadpan_seal::{Error, LooksLike, Stanza};
 

@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
-use std::os::unix::fs::FileExt;
 
 use crate::place::armor::Armor;
 use crate::place::locked::LockedFile;
@@ -11,6 +10,7 @@ use crate::place::partial::{self, Partial};
 use crate::place::sealed::Sealed;
 use crate::tell::failure::Failure;
 use crate::tell::progress::Progress;
+use deadpan_disk::portable::FileExt;
 use deadpan_disk::{Replace, copy_range, keep};
 use deadpan_seal::{Error, Format, age};
 

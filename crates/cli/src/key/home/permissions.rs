@@ -10,6 +10,7 @@ use crate::tell::shown::shown;
 use deadpan_disk::About;
 
 /// The mode bits that give any permission to the group or to everybody.
+#[cfg(unix)]
 const OTHERS: u32 = 0o077;
 
 /// Warns if other users may read or write a private key.
@@ -36,6 +37,17 @@ pub fn check_owner(path: &Path, about: &About) {
     }
 }
 
+/// Warns if the access control list gives rights to others than this user, administrators and the system.
+#[cfg(windows)]
+fn check(path: &Path, _about: &About, _wanted: u32) {
+    if deadpan_disk::is_open_to_others(path).unwrap_or(false) {
+        let path = shown(path);
+        let hint = format!("close it with: icacls {path} /inheritance:r /grant:r %USERNAME%:F /T");
+        warn(&format!("{path} is open to other users, who can read or change it"), &hint);
+    }
+}
+
+#[cfg(unix)]
 fn check(path: &Path, about: &About, wanted: u32) {
     check_owner(path, about);
     let mode = about.mode & 0o777;

@@ -51,6 +51,10 @@ struct Found {
 
 /// Resolves `path` as the system does, one component at a time, until a component is the folder of descriptors.
 fn find(path: &Path) -> Option<Found> {
+    // On Windows, descriptors have no paths.
+    if cfg!(windows) {
+        return None;
+    }
     let mut folder = PathBuf::from(".").canonicalize().ok()?;
     // The remaining components, in reverse order.
     let mut left: Vec<_> = path.components().rev().map(|component| component.as_os_str().to_owned()).collect();
@@ -96,7 +100,7 @@ fn duplicate(number: u32, path: &Path) -> Result<File, Failure> {
     match number {
         0 => return streams::stdin(),
         1 => return streams::stdout(),
-        2 => return rustix::stdio::stderr().try_clone_to_owned().map(File::from).map_err(failed),
+        2 => return streams::Duplicate::duplicate(&std::io::stderr()).map_err(failed),
         _ => {}
     }
     #[cfg(target_os = "linux")]

@@ -101,6 +101,7 @@ fn refused(refusal: &Refusal) -> &'static str {
         }
         Refusal::Attributes { .. } => "leave out --xattrs, or unpack all of it",
         Refusal::Exists { .. } => "replace it with --force, or choose another folder with -o",
+        Refusal::Name { .. } => "unpack it on another system, or rename it in the archive",
         Refusal::IsArchive { .. } => "choose another folder with -o",
         Refusal::IsFolder { .. } => "folders are not replaced; move it away, or choose another folder with -o",
         Refusal::TooLarge { limit: None, .. } => "if you trust the sender, allow this size with --max-size",

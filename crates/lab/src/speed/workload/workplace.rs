@@ -220,6 +220,7 @@ fn shell(line: &str, environment: [(&'static str, String); 3]) -> Command {
 
 /// Creates the folder for keys, and a folder for GnuPG inside it. Only the owner may use these folders.
 fn private(path: &Path) -> io::Result<()> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "the mode is set on Unix"))]
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

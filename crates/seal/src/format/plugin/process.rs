@@ -1,17 +1,23 @@
 //! The program of a plugin. This module starts the program without a shell. The module always stops the program and
 //! waits for its end, even after an error.
 
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+#[cfg(unix)]
+mod polled;
+#[cfg(not(unix))]
+mod threads;
+
+use std::io::ErrorKind;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
+#[cfg(unix)]
+use self::polled::Streams;
+#[cfg(not(unix))]
+use self::threads::Streams;
 use super::dialog::Question;
 use super::error::Reason;
 use super::talk::Pipe;
@@ -78,19 +84,19 @@ pub(super) fn run<T>(
         command.env_remove(variable);
     }
     let mut child = command.spawn().map_err(Reason::Start)?;
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let streams = Streams::take(&mut child);
     let mut running = Running { process: Process(Arc::new(Mutex::new(child))), note: None };
     running.note = Some(client.dialog.started(&running.process));
-    let mut pipes = Pipes { stdin, stdout, stderr, log: Log { left: LOG, line: Vec::new() }, client, name };
-    pipes.unblock().map_err(Reason::Pipe)?;
+    let streams = streams.map_err(Reason::Pipe)?;
+    let mut pipes = Pipes { streams, log: Log { left: LOG, line: Vec::new() }, client, name };
     let result = talk(&mut pipes);
     // Closing the plugin's input shows the plugin that the conversation is over.
-    pipes.stdin = None;
+    pipes.streams.close_input();
     let grace = match &result {
         Ok(_) | Err(Reason::Ended(_) | Reason::Refused { .. } | Reason::Unanswered(_)) => GRACE,
         Err(_) => Duration::ZERO,
     };
-    pipes.stdout = None;
+    pipes.streams.close_output();
     let status = running.process.end(grace);
     pipes.rest_of_log();
     match result {
@@ -112,11 +118,9 @@ impl Drop for Running {
     }
 }
 
-/// The three pipes of the program. No pipe blocks.
+/// The three pipes of the program.
 struct Pipes<'a> {
-    stdin: Option<ChildStdin>,
-    stdout: Option<ChildStdout>,
-    stderr: Option<ChildStderr>,
+    streams: Streams,
     log: Log,
     client: &'a Client,
     name: &'a PluginName,
@@ -131,36 +135,12 @@ struct Log {
 }
 
 impl Pipes<'_> {
-    fn unblock(&self) -> io::Result<()> {
-        let stdin = self.stdin.as_ref().map(AsFd::as_fd);
-        let stdout = self.stdout.as_ref().map(AsFd::as_fd);
-        let stderr = self.stderr.as_ref().map(AsFd::as_fd);
-        for pipe in [stdin, stdout, stderr].into_iter().flatten() {
-            fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;
-        }
-        Ok(())
-    }
-
     /// Waits until the output can be read (`reading`) or the input can be written, or until the time is over.
     /// Meanwhile, this function reads the plugin's standard error.
     fn wait(&mut self, reading: bool, until: Instant) -> Result<(), Reason> {
         loop {
-            let now = Instant::now();
-            let left = until.checked_duration_since(now).unwrap_or_default();
-            let limit = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
-            let (main, flags) = match reading {
-                true => (self.stdout.as_ref().map(AsFd::as_fd), PollFlags::IN),
-                false => (self.stdin.as_ref().map(AsFd::as_fd), PollFlags::OUT),
-            };
-            let main: BorrowedFd<'_> = main.ok_or(Reason::Ended(None))?;
-            let mut fds = vec![PollFd::from_borrowed_fd(main, flags)];
-            fds.extend(self.stderr.as_ref().map(|stderr| PollFd::from_borrowed_fd(stderr.as_fd(), PollFlags::IN)));
-            match poll(&mut fds, Some(&limit)) {
-                Err(rustix::io::Errno::INTR) => continue,
-                result => result.map_err(|error| Reason::Pipe(error.into()))?,
-            };
-            let ready = |index: usize| fds.get(index).is_some_and(|fd| !fd.revents().is_empty());
-            let (main, error) = (ready(0), ready(1));
+            let left = until.checked_duration_since(Instant::now()).unwrap_or_default();
+            let (main, error) = self.streams.wait(reading, left).map_err(Reason::Pipe)?.ok_or(Reason::Ended(None))?;
             if error {
                 self.read_log();
             }
@@ -176,11 +156,10 @@ impl Pipes<'_> {
     /// Reads the bytes that are available on standard error, but at most a few lines.
     fn read_log(&mut self) {
         let mut buffer = [0; 4096];
-        let read = self.stderr.as_mut().map(|stderr| stderr.read(&mut buffer));
-        match read {
+        match self.streams.read_error(&mut buffer) {
             Some(Ok(length @ 1..)) => self.show(&buffer[..length]),
             Some(Err(error)) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-            _ => self.stderr = None,
+            _ => self.streams.close_error(),
         }
     }
 
@@ -225,8 +204,7 @@ impl Pipe for Pipes<'_> {
                 Reason::Silent(_) => Reason::Silent(limit),
                 reason => reason,
             })?;
-            let stdin = self.stdin.as_mut().ok_or(Reason::Ended(None))?;
-            match stdin.write(bytes) {
+            match self.streams.write(bytes).ok_or(Reason::Ended(None))? {
                 Ok(written) => bytes = &bytes[written..],
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => return Err(Reason::Ended(None)),
@@ -240,8 +218,7 @@ impl Pipe for Pipes<'_> {
         let until = Instant::now() + limit;
         loop {
             self.wait(true, until)?;
-            let stdout = self.stdout.as_mut().ok_or(Reason::Ended(None))?;
-            match stdout.read(buffer) {
+            match self.streams.read(buffer).ok_or(Reason::Ended(None))? {
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
                 result => return result.map_err(Reason::Pipe),
             }

@@ -57,6 +57,9 @@ pub(super) fn map(length: usize) -> MmapMut {
     let memory = MmapMut::map_anon(length).expect("the system gives a page of memory");
     #[cfg(unix)]
     let _ = memory.lock();
+    #[cfg(windows)]
+    // SAFETY: the range is a mapping of this process. The call does not change its contents.
+    let _ = unsafe { windows_sys::Win32::System::Memory::VirtualLock(memory.as_ptr().cast_mut().cast(), length) };
     #[cfg(target_os = "linux")]
     let _ = memory.advise(memmap2::Advice::DontDump);
     memory

@@ -11,6 +11,7 @@ pub(crate) struct Transient(MmapMut);
 
 impl Transient {
     pub(crate) fn new() -> Self {
+        #[cfg_attr(not(target_os = "linux"), expect(unused_mut, reason = "the advice needs it"))]
         let mut page = map(PAGE);
         #[cfg(target_os = "linux")]
         // SAFETY: the range is a mapping that this value owns. The mapping is private and anonymous, as the advice for

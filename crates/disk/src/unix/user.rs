@@ -7,6 +7,8 @@ use std::sync::OnceLock;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use crate::about::About;
+
 /// Returns the number of files that the process may have open at the same time.
 #[must_use]
 pub fn most_open_files() -> usize {
@@ -17,6 +19,16 @@ pub fn most_open_files() -> usize {
 pub fn allow_many_files() {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+/// Whether the user of this process has this number.
+pub(crate) fn is_mine(owner: u32) -> bool {
+    rustix::process::geteuid().as_raw() == owner
+}
+
+/// Whether a folder belongs to this user and nobody else may use it.
+pub(crate) fn is_draft(about: &About) -> bool {
+    is_mine(about.owner) && about.mode & 0o777 == 0o700
 }
 
 /// Whether the process runs as root, who may change the owner of files.

@@ -1,0 +1,190 @@
+//! Access control lists: who besides the owner may read a file.
+
+use std::ffi::c_void;
+use std::os::windows::io::{AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};
+use std::ptr::{null, null_mut};
+
+use windows_sys::Win32::Foundation::{LocalFree, WIN32_ERROR};
+use windows_sys::Win32::Security::Authorization::{
+    ConvertSidToStringSidW, ConvertStringSecurityDescriptorToSecurityDescriptorW, GetSecurityInfo, SDDL_REVISION_1,
+    SE_FILE_OBJECT,
+};
+use windows_sys::Win32::Security::{
+    ACCESS_ALLOWED_ACE, ACL, AdjustTokenPrivileges, DACL_SECURITY_INFORMATION, EqualSid, GetAce, GetTokenInformation,
+    INHERIT_ONLY_ACE, IsWellKnownSid, LookupPrivilegeValueW, OWNER_SECURITY_INFORMATION,
+    PROTECTED_DACL_SECURITY_INFORMATION, PSECURITY_DESCRIPTOR, PSID, SE_CREATE_SYMBOLIC_LINK_NAME,
+    SE_PRIVILEGE_ENABLED, SetKernelObjectSecurity, TOKEN_ADJUST_PRIVILEGES, TOKEN_PRIVILEGES, TOKEN_QUERY, TOKEN_USER,
+    TokenUser, WinBuiltinAdministratorsSid, WinCreatorOwnerRightsSid, WinLocalSystemSid,
+};
+use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
+
+use super::super::errno::Errno;
+use super::done;
+
+/// The type of an entry that grants rights: `ACCESS_ALLOWED_ACE_TYPE`.
+const ALLOWED: u8 = 0;
+/// Reading, writing, changing the rights, and all rights at once.
+const RIGHTS: u32 = 0x1 | 0x2 | 0x4 | 0x0004_0000 | 0x0008_0000 | 0xf000_0000;
+
+/// A security descriptor, in memory of the system.
+#[derive(Debug)]
+pub(crate) struct Descriptor(PSECURITY_DESCRIPTOR);
+
+impl Drop for Descriptor {
+    fn drop(&mut self) {
+        // SAFETY: the system has given this memory to this value, which uses it no more.
+        unsafe {
+            LocalFree(self.0);
+        }
+    }
+}
+
+impl Descriptor {
+    /// Returns a descriptor that grants all rights to this user and to the system, and to nobody else. Folders give it
+    /// to what is made in them.
+    pub(crate) fn of_this_user() -> Result<Self, Errno> {
+        let user = User::of_process()?;
+        let mut text = null_mut();
+        // SAFETY: the identifier lives during the call, and `text` is a place to write to.
+        done(unsafe { ConvertSidToStringSidW(user.sid(), &mut text) })?;
+        // SAFETY: the system wrote a text that ends with a zero.
+        let characters =
+            unsafe { std::slice::from_raw_parts(text, (0..).take_while(|at| *text.add(*at) != 0).count()) };
+        let sid = String::from_utf16_lossy(characters);
+        // SAFETY: the system has given this memory, and nobody uses it any more.
+        unsafe {
+            LocalFree(text.cast());
+        }
+        let list = format!("D:P(A;OICI;FA;;;{sid})(A;OICI;FA;;;SY)\0");
+        let list: Vec<u16> = list.encode_utf16().collect();
+        let mut descriptor = null_mut();
+        // SAFETY: the text ends with a zero, and `descriptor` is a place to write to.
+        done(unsafe {
+            ConvertStringSecurityDescriptorToSecurityDescriptorW(
+                list.as_ptr(),
+                SDDL_REVISION_1,
+                &mut descriptor,
+                null_mut(),
+            )
+        })?;
+        Ok(Self(descriptor))
+    }
+
+    pub(super) fn pointer(&self) -> *const c_void {
+        self.0
+    }
+
+    /// Gives the access control list of this descriptor to an open file, which then takes nothing from its folder.
+    pub(crate) fn give_to(&self, file: BorrowedHandle<'_>) -> Result<(), Errno> {
+        let what = DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION;
+        // SAFETY: the descriptor is valid.
+        done(unsafe { SetKernelObjectSecurity(file.as_raw_handle(), what, self.0) })
+    }
+}
+
+/// Whether users other than the owner of this process, its administrators and the system can read or change a file.
+/// Also returns true if the file belongs to another user.
+pub(crate) fn is_open_to_others(file: BorrowedHandle<'_>) -> Result<bool, Errno> {
+    let user = User::of_process()?;
+    let (mut owner, mut list, mut descriptor): (PSID, *mut ACL, _) = (null_mut(), null_mut(), null_mut());
+    let what = DACL_SECURITY_INFORMATION | OWNER_SECURITY_INFORMATION;
+    // SAFETY: the arguments are places to write to, or null where that is allowed.
+    succeeded(unsafe {
+        GetSecurityInfo(
+            file.as_raw_handle(),
+            SE_FILE_OBJECT,
+            what,
+            &mut owner,
+            null_mut(),
+            &mut list,
+            null_mut(),
+            &mut descriptor,
+        )
+    })?;
+    let _descriptor = Descriptor(descriptor);
+    if list.is_null() {
+        // Without a list, everybody has all rights.
+        return Ok(true);
+    }
+    // SAFETY: the list belongs to the descriptor, which still lives.
+    let count = unsafe { (*list).AceCount };
+    for index in 0..u32::from(count) {
+        let mut entry: *mut c_void = null_mut();
+        // SAFETY: the list has an entry with this number.
+        done(unsafe { GetAce(list, index, &mut entry) })?;
+        let entry = entry.cast::<ACCESS_ALLOWED_ACE>();
+        // SAFETY: each entry begins with its header.
+        let header = unsafe { (*entry).Header };
+        if header.AceType != ALLOWED || u32::from(header.AceFlags) & INHERIT_ONLY_ACE != 0 {
+            continue;
+        }
+        // SAFETY: an entry of this type has this form: the rights, then the identifier.
+        let (rights, sid) = unsafe { ((*entry).Mask, (&raw mut (*entry).SidStart).cast::<c_void>()) };
+        if rights & RIGHTS != 0 && !user.is_same_or_system(sid) {
+            return Ok(true);
+        }
+    }
+    Ok(!user.is_same_or_system(owner))
+}
+
+/// The user of this process.
+struct User(Vec<u64>);
+
+impl User {
+    fn of_process() -> Result<Self, Errno> {
+        let mut token = null_mut();
+        // SAFETY: `token` is a place to write to; the handle of the process needs no closing.
+        done(unsafe { OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &mut token) })?;
+        // SAFETY: the call has succeeded, so the handle is open and belongs to nobody else.
+        let token = unsafe { OwnedHandle::from_raw_handle(token) };
+        // An identifier has at most 68 bytes.
+        let (mut buffer, mut length) = (vec![0_u64; 32], 0);
+        // SAFETY: the system writes at most as many bytes as the buffer has.
+        done(unsafe {
+            GetTokenInformation(
+                token.as_raw_handle(),
+                TokenUser,
+                buffer.as_mut_ptr().cast(),
+                size_of_val(&buffer[..]) as u32,
+                &mut length,
+            )
+        })?;
+        Ok(Self(buffer))
+    }
+
+    fn sid(&self) -> PSID {
+        // SAFETY: the system wrote this structure to the beginning of the buffer, which has its alignment.
+        unsafe { (*self.0.as_ptr().cast::<TOKEN_USER>()).User.Sid }
+    }
+
+    fn is_same_or_system(&self, sid: PSID) -> bool {
+        // SAFETY: both identifiers are valid, because the system wrote them.
+        unsafe {
+            EqualSid(sid, self.sid()) != 0
+                || [WinLocalSystemSid, WinBuiltinAdministratorsSid, WinCreatorOwnerRightsSid]
+                    .into_iter()
+                    .any(|known| IsWellKnownSid(sid, known) != 0)
+        }
+    }
+}
+
+/// Switches on the right to make symbolic links, if the user of this process has it. Windows gives the right to
+/// administrators, and leaves it off.
+pub(crate) fn allow_links() -> Result<(), Errno> {
+    let mut token = null_mut();
+    // SAFETY: `token` is a place to write to; the handle of the process needs no closing.
+    done(unsafe { OpenProcessToken(GetCurrentProcess(), TOKEN_ADJUST_PRIVILEGES | TOKEN_QUERY, &mut token) })?;
+    // SAFETY: the call has succeeded, so the handle is open and belongs to nobody else.
+    let token = unsafe { OwnedHandle::from_raw_handle(token) };
+    let mut rights = TOKEN_PRIVILEGES::default();
+    rights.PrivilegeCount = 1;
+    rights.Privileges[0].Attributes = SE_PRIVILEGE_ENABLED;
+    // SAFETY: the name ends with a zero, and the number is a place to write to.
+    done(unsafe { LookupPrivilegeValueW(null(), SE_CREATE_SYMBOLIC_LINK_NAME, &mut rights.Privileges[0].Luid) })?;
+    // SAFETY: the table has one right, as its head says. The earlier rights are not asked for.
+    done(unsafe { AdjustTokenPrivileges(token.as_raw_handle(), 0, &rights, 0, null_mut(), null_mut()) })
+}
+
+fn succeeded(error: WIN32_ERROR) -> Result<(), Errno> {
+    if error == 0 { Ok(()) } else { Err(Errno::from_code(error)) }
+}

@@ -1,0 +1,25 @@
+//! Opens existing outputs that are not replaced: devices such as `NUL`.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use crate::about::{About, FileId};
+
+/// Opens a device or a named pipe for writing. If the path now leads to a file on a disk, returns `None`.
+///
+/// # Errors
+/// The system's errors.
+pub fn open_special(path: &Path, _id: FileId) -> io::Result<Option<File>> {
+    let file = OpenOptions::new().write(true).open(path)?;
+    let about = About::of_file(&file)?;
+    Ok((!about.is_file() && !about.is_folder()).then_some(file))
+}
+
+/// Opens a file to append to it.
+///
+/// # Errors
+/// The system's errors.
+pub fn append_to(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).open(path)
+}
