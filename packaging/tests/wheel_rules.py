@@ -12,9 +12,8 @@ MANYLINUX2014 = {
     "ld-linux-aarch64.so.1",
 }
 # Libraries of every Windows, and those of Python and of the C runtime that Python needs itself.
-WINDOWS = re.compile(r"^(python3\.dll|kernel32\.dll|kernelbase\.dll|ntdll\.dll|advapi32\.dll|bcrypt\.dll|bcryptprimitives\.dll|"
-                     r"crypt32\.dll|ws2_32\.dll|userenv\.dll|shell32\.dll|ole32\.dll|msvcrt\.dll|secur32\.dll|"
-                     r"iphlpapi\.dll|psapi\.dll|api-ms-win-[a-z0-9-]+\.dll)$")
+WINDOWS = re.compile(r"^(python3|kernel32|kernelbase|ntdll|advapi32|bcrypt|bcryptprimitives|crypt32|ws2_32|userenv|"
+                     r"shell32|ole32|msvcrt|secur32|iphlpapi|psapi|api-ms-win-[a-z0-9-]+)\.dll$")
 
 
 def readelf(*arguments):
@@ -31,7 +30,8 @@ def elf(path, tag):
         assert needed <= {"libc.so", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"}, f"needs {needed}"
         return
     assert needed <= MANYLINUX2014, f"needs {needed - MANYLINUX2014}"
-    newest = max((tuple(map(int, it.split("."))) for it in re.findall(r"GLIBC_([0-9.]+)", readelf("--version-info", path))))
+    versions = re.findall(r"GLIBC_([0-9.]+)", readelf("--version-info", path))
+    newest = max(tuple(map(int, version.split("."))) for version in versions)
     assert newest <= (2, 17), f"needs the glibc {newest}"
 
 
