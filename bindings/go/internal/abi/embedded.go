@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -49,17 +50,20 @@ func usesMusl() bool {
 	return runtime.GOOS == "linux" && err != nil
 }
 
-// openInFolder loads the library from a new folder that no other user can enter, and removes the folder.
+// openInFolder loads the library from a new folder that no other user can enter or replace, and removes the folder.
 func openInFolder(data []byte) (handle uintptr, err error) {
-	// Without the sticky bit, each user with the right to write could replace the new folder by another one.
-	info, err := os.Stat(os.TempDir())
+	place, err := filepath.Abs(os.TempDir())
 	if err != nil {
 		return 0, err
 	}
-	if info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0 {
-		return 0, fmt.Errorf("other users may replace files in %s: set TMPDIR to a folder of your own", os.TempDir())
+	// The owner of a link may change it. So the path that is checked and used has no links.
+	if place, err = filepath.EvalSymlinks(place); err != nil {
+		return 0, err
 	}
-	folder, err := os.MkdirTemp("", "deadpan-")
+	if err := refuseReplaceable(place); err != nil {
+		return 0, err
+	}
+	folder, err := os.MkdirTemp(place, "deadpan-")
 	if err != nil {
 		return 0, err
 	}
@@ -73,4 +77,24 @@ func openInFolder(data []byte) (handle uintptr, err error) {
 		return 0, err
 	}
 	return open(path)
+}
+
+// refuseReplaceable refuses a path on which another user than root may rename a folder. The owner of the folder above
+// may do so, and each user with the right to write there, except with the sticky bit.
+func refuseReplaceable(place string) error {
+	for folder := place; ; folder = filepath.Dir(folder) {
+		info, err := os.Lstat(folder)
+		if err != nil {
+			return err
+		}
+		owner := info.Sys().(*syscall.Stat_t).Uid
+		foreign := owner != 0 && owner != uint32(os.Geteuid())
+		shared := info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0
+		if foreign || shared || !info.IsDir() {
+			return fmt.Errorf("other users may replace files in %s: set TMPDIR to a folder of your own", folder)
+		}
+		if folder == filepath.Dir(folder) {
+			return nil
+		}
+	}
 }

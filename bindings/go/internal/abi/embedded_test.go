@@ -4,8 +4,10 @@ package abi
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -41,6 +43,9 @@ func TestALibraryInsideTheProgramIsLoadedFromMemory(t *testing.T) {
 func TestALibraryInsideTheProgramIsLoadedFromAPrivateFolder(t *testing.T) {
 	library, folder := carried(t), t.TempDir()
 	t.Setenv("TMPDIR", folder)
+	if err := os.Chmod(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := openInFolder([]byte(library.data)); err != nil {
 		t.Fatal(err)
 	}
@@ -52,19 +57,58 @@ func TestALibraryInsideTheProgramIsLoadedFromAPrivateFolder(t *testing.T) {
 	}
 }
 
+// refused reports whether the place is refused because of the folder, which is the place or above it.
+func refused(t *testing.T, place, folder string) bool {
+	t.Helper()
+	t.Setenv("TMPDIR", place)
+	// The data are no library, so loading them fails in any case.
+	_, err := openInFolder([]byte("no library"))
+	if err == nil {
+		t.Fatal("data without a library are loaded")
+	}
+	return strings.Contains(err.Error(), "other users may replace files in "+folder+":")
+}
+
 func TestAFolderThatOthersChangeIsRefused(t *testing.T) {
 	folder := t.TempDir()
-	t.Setenv("TMPDIR", folder)
-	for mode, refused := range map[os.FileMode]bool{
+	place, link := filepath.Join(folder, "place"), filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.Mkdir(place, 0o700), os.Symlink(place, link)); err != nil {
+		t.Fatal(err)
+	}
+	for mode, wanted := range map[os.FileMode]bool{
 		0o777: true, 0o720: true, 0o777 | os.ModeSticky: false, 0o755: false,
 	} {
 		if err := os.Chmod(folder, mode); err != nil {
 			t.Fatal(err)
 		}
-		// The data are no library, so loading them fails in any case.
-		_, err := openInFolder([]byte("no library"))
-		if err == nil || refused != strings.Contains(err.Error(), "other users may replace files in "+folder) {
-			t.Errorf("%v: %v", mode, err)
+		for _, used := range []string{folder, place, link} {
+			if refused(t, used, folder) != wanted {
+				t.Errorf("%v: %s is refused: %v", mode, used, !wanted)
+			}
+		}
+	}
+}
+
+func TestAFolderOfAnotherUserIsRefused(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("folders of other users: only root makes them")
+	}
+	folder := t.TempDir()
+	place := filepath.Join(folder, "place")
+	if err := os.Mkdir(place, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// The owner of a folder may rename what is in it, also with the sticky bit.
+	for _, mode := range []os.FileMode{0o700, 0o777 | os.ModeSticky} {
+		for owner, wanted := range map[int]bool{65534: true, 0: false} {
+			if err := errors.Join(os.Chown(folder, owner, -1), os.Chmod(folder, mode)); err != nil {
+				t.Fatal(err)
+			}
+			for _, used := range []string{folder, place} {
+				if refused(t, used, folder) != wanted {
+					t.Errorf("%v of %d: %s is refused: %v", mode, owner, used, !wanted)
+				}
+			}
 		}
 	}
 }
