@@ -2,13 +2,10 @@ package deadpan;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -17,9 +14,8 @@ import java.util.Locale;
 /**
  * The library that the jar of a release contains, for each system one.
  *
- * <p>The file {@code SHA256SUMS} beside the libraries lists their sums. The library is loaded from
- * a new folder that no other user can enter. The folder is removed at once, except on Windows,
- * which does not remove a loaded file.
+ * <p>The file {@code SHA256SUMS} beside the libraries lists their sums. Linux loads the library
+ * from memory. Other systems, and a Linux that refuses this, load the library from a new folder.
  */
 final class BundledLibrary {
     private static final String PLACE = "/META-INF/native/";
@@ -40,7 +36,10 @@ final class BundledLibrary {
                 return null;
             }
             check(name, library);
-            return load(library);
+            SymbolLookup inMemory = LibraryMemory.load(library);
+            return inMemory != null
+                    ? inMemory
+                    : LibraryFolder.load(Path.of(System.getProperty("java.io.tmpdir")), library);
         } catch (IOException failed) {
             throw unusable(failed.toString());
         }
@@ -88,45 +87,7 @@ final class BundledLibrary {
         }
     }
 
-    private static SymbolLookup load(byte[] library) throws IOException {
-        // Only the owner can enter this folder.
-        Path folder = Files.createTempDirectory("deadpan-").toAbsolutePath();
-        Path file = folder.resolve(System.mapLibraryName("deadpan"));
-        try {
-            refuseReplaceable(folder.getParent());
-            Files.write(file, library, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-            return SymbolLookup.libraryLookup(file, Arena.global());
-        } catch (IllegalArgumentException refused) {
-            throw unusable(
-                    "the system loads no library from "
-                            + folder.getParent()
-                            + ", which may be mounted with noexec");
-        } finally {
-            remove(file);
-            remove(folder);
-        }
-    }
-
-    /** Refuses a folder in which other users may rename files: without the sticky bit. */
-    private static void refuseReplaceable(Path folder) throws IOException {
-        if (!folder.getFileSystem().supportedFileAttributeViews().contains("unix")) {
-            return;
-        }
-        int mode = (Integer) Files.getAttribute(folder, "unix:mode");
-        if ((mode & 0022) != 0 && (mode & 01000) == 0) {
-            throw unusable("other users may replace files in " + folder);
-        }
-    }
-
-    private static void remove(Path path) {
-        try {
-            Files.deleteIfExists(path);
-        } catch (IOException loaded) {
-            path.toFile().deleteOnExit();
-        }
-    }
-
-    private static UnsatisfiedLinkError unusable(String why) {
+    static UnsatisfiedLinkError unusable(String why) {
         return new UnsatisfiedLinkError(
                 "the library in the jar cannot be loaded: "
                         + why
