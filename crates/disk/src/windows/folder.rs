@@ -323,16 +323,18 @@ impl Folder {
         Err(Errno::NOSYS)
     }
 
-    /// Makes a symbolic link to `target`. On Windows, a link says whether its target is a folder. If the target is not
-    /// there, the link is one to a folder if the text ends with a separator.
+    /// Makes a symbolic link to `target`. On Windows, a link says whether its target is a folder. The link is one to a
+    /// folder if the text ends with a separator, or if a relative target is a folder now. The search for the target
+    /// follows no link, and other targets are not searched for: the text may come from somebody else, and the search
+    /// would send the name and the response of this user to the server of a share.
     ///
     /// # Errors
     /// [`io::ErrorKind::AlreadyExists`] if the name is taken, [`io::ErrorKind::PermissionDenied`] if this user may not
     /// make symbolic links; otherwise the system's error.
     pub fn symbolic_link(&self, target: &OsStr, name: &OsStr) -> io::Result<()> {
         cleanup::check()?;
-        let leads_to_folder = target.as_encoded_bytes().ends_with(b"/")
-            || super::path_of(self.borrowed()).is_ok_and(|place| place.join(target).is_dir());
+        let is_relative = link::is_relative(target)?;
+        let leads_to_folder = super::ends_with_separator(target) || is_relative && self.has_folder(Path::new(target));
         let kind = if leads_to_folder { FILE_DIRECTORY_FILE } else { FILE_NON_DIRECTORY_FILE };
         let how = Opening {
             access: FILE_GENERIC_WRITE | DELETE,
@@ -345,6 +347,24 @@ impl Folder {
             let _ = super::dispose(made.as_handle());
             error.into()
         })
+    }
+
+    /// Whether a folder, or a link to a folder, lies at a path in this volume. Follows no link.
+    pub(super) fn has_folder(&self, path: &Path) -> bool {
+        let mut components = path.components();
+        let Some(last) = components.next_back() else { return false };
+        let enter = |folder: Self, component: Component<'_>| match component {
+            Component::Normal(name) => folder.entered(name, NAMES),
+            component => folder.follow(Path::new(component.as_os_str())),
+        };
+        let Ok(folder) = components.try_fold(self.clone(), enter) else { return false };
+        match last {
+            Component::Normal(name) => {
+                let options = FILE_DIRECTORY_FILE | FILE_OPEN_REPARSE_POINT | FILE_OPEN_FOR_BACKUP_INTENT;
+                folder.opened(name, Opening { options, ..EXISTING }).is_ok()
+            }
+            _ => true,
+        }
     }
 
     /// Sets the time of a symbolic link itself.

@@ -63,22 +63,28 @@ pub(super) fn set(file: BorrowedHandle<'_>, target: &OsStr) -> Result<(), Errno>
     }
 }
 
+/// Whether the system looks for a target in the folder of its link. Fails if no link to the target is made: a share, a
+/// device, a path of the system's own form, or a path relative to the current folder of a drive.
+pub(super) fn is_relative(target: &OsStr) -> Result<bool, Errno> {
+    let bytes = target.as_encoded_bytes();
+    let is_separator = |byte: &u8| matches!(byte, b'/' | b'\\');
+    let is_foreign = bytes.first().is_some_and(is_separator) && matches!(bytes.get(1), Some(b'/' | b'\\' | b'?'));
+    match Path::new(target).components().next() {
+        _ if is_foreign || bytes.is_empty() || bytes.contains(&0) => Err(Errno::ILSEQ),
+        Some(Component::Prefix(prefix)) => match prefix.kind() {
+            Prefix::Disk(_) if Path::new(target).has_root() => Ok(false),
+            _ => Err(Errno::ILSEQ),
+        },
+        _ => Ok(true),
+    }
+}
+
 fn data(target: &OsStr) -> Result<Vec<u8>, Errno> {
+    let is_relative = is_relative(target)?;
     let is_slash = |unit: &u16| *unit == u16::from(b'/');
     let shown: Vec<u16> =
         target.encode_wide().map(|unit| if is_slash(&unit) { u16::from(b'\\') } else { unit }).collect();
-    if shown.is_empty() || shown.contains(&0) {
-        return Err(Errno::ILSEQ);
-    }
-    let first = Path::new(target).components().next();
-    let (beginning, is_relative) = match first {
-        Some(Component::Prefix(prefix)) => match prefix.kind() {
-            Prefix::Disk(_) if Path::new(target).has_root() => (NT, false),
-            // Devices, shares, and paths relative to the current folder of a drive.
-            _ => return Err(Errno::ILSEQ),
-        },
-        _ => ("", true),
-    };
+    let beginning = if is_relative { "" } else { NT };
     let real: Vec<u16> = beginning.encode_utf16().chain(shown.iter().copied()).collect();
     let bytes = |name: &[u16]| -> Vec<u8> { name.iter().flat_map(|unit| unit.to_le_bytes()).collect() };
     let (real, shown) = (bytes(&real), bytes(&shown));
@@ -107,8 +113,27 @@ mod tests {
             let data = data(OsStr::new(target)).expect("a target");
             assert_eq!(parse(&data).as_deref(), Some(OsStr::new(target)));
         }
-        for target in ["", r"\\server\share\x", r"\\?\C:\x", r"\\.\PhysicalDrive0", "C:x", "a\0b"] {
-            assert!(data(OsStr::new(target)).is_err(), "{target}");
+        for target in [
+            "",
+            r"\\server\share\x",
+            "//server/share/x",
+            r"\/server",
+            r"\\",
+            r"\\?\C:\x",
+            r"\??\C:\x",
+            "/??/UNC/server/x",
+            r"\??\UNC\server\x",
+            r"\\.\PhysicalDrive0",
+            r"\\.\pipe\x",
+            "//./pipe/x",
+            "C:x",
+            "a\0b",
+        ] {
+            assert!(data(OsStr::new(target)).is_err() && is_relative(OsStr::new(target)).is_err(), "{target}");
+        }
+        for (target, is) in [("a", true), (r"\a", true), ("/a", true), ("..", true), (r"C:\x", false), ("c:/x", false)]
+        {
+            assert_eq!(is_relative(OsStr::new(target)), Ok(is), "{target}");
         }
         for length in 0..40 {
             assert_eq!(parse(&vec![0xa0; length]), None);
