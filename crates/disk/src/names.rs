@@ -41,6 +41,15 @@ pub(crate) fn incomplete(name: &OsStr) -> impl Iterator<Item = OsString> + use<>
     })
 }
 
+/// Returns a name for a file `name` that a new file is about to replace. The name is not the one of a draft, so no run
+/// removes the file.
+#[cfg(windows)]
+pub(crate) fn aside(name: &OsStr) -> OsString {
+    let draft = self::name(name).into_vec();
+    let kept = draft[1..].strip_suffix(SUFFIX.as_bytes()).unwrap_or(&draft);
+    OsString::from_vec([kept, b".deadpan-old"].concat())
+}
+
 /// Returns whether `found` has the form of a name for drafts of the output `name`.
 #[must_use]
 pub fn is_of(found: &OsStr, name: &OsStr) -> bool {

@@ -412,7 +412,10 @@ impl Folder {
         if self.looked(to)?.is_some_and(|about| about.is_folder()) {
             return Err(Errno::ISDIR.into());
         }
-        Ok(self.renamed(from, self, to, true)?)
+        match self.renamed(from, self, to, true) {
+            Err(Errno::ACCESS) => self.replaced(from, to),
+            renamed => Ok(renamed?),
+        }
     }
 
     pub(crate) fn moved_new(&self, from: &OsStr, other: &Self, to: &OsStr) -> Result<(), Errno> {
@@ -424,22 +427,23 @@ impl Folder {
         // If `to` is the short name of another file, the system would replace that file.
         let replaces = replaces && (!to.as_encoded_bytes().contains(&b'~') || other.looked(to)?.is_some());
         let file = self.opened(from, Opening { access: DELETE | FILE_READ_ATTRIBUTES, ..EXISTING })?;
-        match super::rename_to(file.as_handle(), other.borrowed(), &name, replaces) {
-            Err(Errno::ACCESS) if replaces => other.replaced(file.as_handle(), to),
-            renamed => renamed,
-        }
+        super::rename_to(file.as_handle(), other.borrowed(), &name, replaces)
     }
 
-    /// Gives an open file the name of another file, which this or another program has open. On file systems that cannot
-    /// do that in one step, the other file is given a temporary name first.
-    fn replaced(&self, file: BorrowedHandle<'_>, to: &OsStr) -> Result<(), Errno> {
-        let aside = names::name(to);
+    /// Gives a file the name of another file, which this or another program has open. On file systems that cannot do
+    /// that in one step, the other file is given another name first. No later run takes that name for a draft, so the
+    /// file stays if this run is killed.
+    pub(super) fn replaced(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        let aside = names::aside(to);
+        let left = |error: Errno| {
+            let text = format!("{error}; the earlier file is now called {}", aside.display());
+            io::Error::new(error.kind(), text)
+        };
         self.renamed(to, self, &aside, false)?;
-        super::rename_to(file, self.borrowed(), &wide(to), false).or_else(|error| {
-            self.renamed(&aside, self, to, false)?;
-            Err(error)
-        })?;
-        self.removed(&aside)
+        if let Err(error) = self.renamed(from, self, to, false) {
+            return Err(self.renamed(&aside, self, to, false).map_or_else(left, |()| error.into()));
+        }
+        self.removed(&aside).map_err(left)
     }
 
     /// Always fails: the system cannot swap names.
