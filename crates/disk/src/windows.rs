@@ -26,9 +26,9 @@ use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 use windows_sys::Wdk::Storage::FileSystem::{
-    FILE_OPEN, FILE_OPEN_FOR_BACKUP_INTENT, FILE_RENAME_IGNORE_READONLY_ATTRIBUTE, FILE_RENAME_POSIX_SEMANTICS,
-    FILE_RENAME_REPLACE_IF_EXISTS, FileDispositionInformation, FileDispositionInformationEx, FileLinkInformation,
-    FileRenameInformation, FileRenameInformationEx,
+    FILE_OPEN, FILE_OPEN_FOR_BACKUP_INTENT, FILE_OPEN_REPARSE_POINT, FILE_RENAME_IGNORE_READONLY_ATTRIBUTE,
+    FILE_RENAME_POSIX_SEMANTICS, FILE_RENAME_REPLACE_IF_EXISTS, FileDispositionInformation,
+    FileDispositionInformationEx, FileLinkInformation, FileRenameInformation, FileRenameInformationEx,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_DISPOSITION_FLAG_DELETE, FILE_DISPOSITION_FLAG_IGNORE_READONLY_ATTRIBUTE,
@@ -102,9 +102,9 @@ fn path_of(handle: BorrowedHandle<'_>) -> Result<PathBuf, Errno> {
     imp::final_path(handle).map(|path| OsString::from_wide(&path).into())
 }
 
-/// Opens an open file again, with other rights.
+/// Opens an open file again, with other rights. If it has become a link meanwhile, opens the link.
 fn reopened(handle: BorrowedHandle<'_>, access: u32) -> Result<OwnedHandle, Errno> {
-    let options = FILE_OPEN_FOR_BACKUP_INTENT;
+    let options = FILE_OPEN_FOR_BACKUP_INTENT | FILE_OPEN_REPARSE_POINT;
     imp::open(
         handle,
         &mut [],

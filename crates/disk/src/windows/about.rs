@@ -12,6 +12,7 @@ use windows_sys::Wdk::Storage::FileSystem::{
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS,
     FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES, FILE_TYPE_CHAR, FILE_TYPE_DISK, FILE_TYPE_PIPE,
+    SECURITY_IDENTIFICATION,
 };
 
 use super::errno::Errno;
@@ -41,7 +42,11 @@ pub(crate) fn of_name(path: &Path) -> io::Result<About> {
 }
 
 fn opened(path: &Path, flags: u32) -> io::Result<File> {
-    OpenOptions::new().access_mode(FILE_READ_ATTRIBUTES).custom_flags(FILE_FLAG_BACKUP_SEMANTICS | flags).open(path)
+    OpenOptions::new()
+        .access_mode(FILE_READ_ATTRIBUTES)
+        .custom_flags(FILE_FLAG_BACKUP_SEMANTICS | flags)
+        .security_qos_flags(SECURITY_IDENTIFICATION)
+        .open(path)
 }
 
 /// Returns the properties of an open file. A handle that was opened without following links gives the properties of the

@@ -48,6 +48,8 @@ impl Errno {
     pub const ISDIR: Self = Self(336);
     /// A number that is too large (`ERROR_ARITHMETIC_OVERFLOW`).
     pub const OVERFLOW: Self = Self(534);
+    /// The call was ended (`ERROR_OPERATION_ABORTED`).
+    pub(crate) const CANCELLED: Self = Self(995);
     /// The call goes on (`ERROR_IO_PENDING`).
     pub(crate) const PENDING: Self = Self(997);
     /// The device failed (`ERROR_IO_DEVICE`).

@@ -16,7 +16,7 @@ use windows_sys::Wdk::Storage::FileSystem::{
 };
 use windows_sys::Win32::Storage::FileSystem::{
     DELETE, FILE_ADD_FILE, FILE_FLAG_BACKUP_SEMANTICS, FILE_GENERIC_READ, FILE_GENERIC_WRITE, FILE_LIST_DIRECTORY,
-    FILE_READ_ATTRIBUTES, FILE_WRITE_ATTRIBUTES, READ_CONTROL,
+    FILE_READ_ATTRIBUTES, FILE_WRITE_ATTRIBUTES, READ_CONTROL, SECURITY_IDENTIFICATION, WRITE_DAC,
 };
 
 use super::imp::security::Descriptor;
@@ -52,7 +52,11 @@ impl Folder {
     }
 
     fn open_as(path: &Path, access: u32) -> io::Result<Self> {
-        let file = OpenOptions::new().access_mode(access).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)?;
+        let file = OpenOptions::new()
+            .access_mode(access)
+            .custom_flags(FILE_FLAG_BACKUP_SEMANTICS)
+            .security_qos_flags(SECURITY_IDENTIFICATION)
+            .open(path)?;
         Self::from_file(file, path)
     }
 

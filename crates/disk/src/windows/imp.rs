@@ -16,12 +16,13 @@ use windows_sys::Wdk::Storage::FileSystem::{
 use windows_sys::Win32::Foundation::{
     GetLastError, HANDLE, NTSTATUS, OBJ_CASE_INSENSITIVE, STATUS_NO_MORE_FILES, STATUS_NO_SUCH_FILE, UNICODE_STRING,
 };
+use windows_sys::Win32::Security::{SECURITY_QUALITY_OF_SERVICE, SecurityIdentification};
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, GetFileInformationByHandle,
     GetFileType, GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx,
     SYNCHRONIZE, UnlockFileEx,
 };
-use windows_sys::Win32::System::IO::{IO_STATUS_BLOCK, OVERLAPPED};
+use windows_sys::Win32::System::IO::{CancelIoEx, GetOverlappedResult, IO_STATUS_BLOCK, OVERLAPPED};
 
 use self::security::Descriptor;
 use super::errno::Errno;
@@ -29,6 +30,14 @@ use super::errno::Errno;
 /// A position behind the end of every file. The locks of the system forbid reading and writing, so only this byte is
 /// locked.
 const LOCKED_BYTE: u64 = i64::MAX as u64 - 1;
+
+/// What the server of a named pipe may do with the identity of this user: only see it.
+const SERVER: SECURITY_QUALITY_OF_SERVICE = SECURITY_QUALITY_OF_SERVICE {
+    Length: size_of::<SECURITY_QUALITY_OF_SERVICE>() as u32,
+    ImpersonationLevel: SecurityIdentification,
+    ContextTrackingMode: 0,
+    EffectiveOnly: true,
+};
 
 /// How a name is opened.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +63,7 @@ pub(super) fn open(folder: BorrowedHandle<'_>, name: &mut [u16], how: Opening<'_
         ObjectName: &name,
         Attributes: OBJ_CASE_INSENSITIVE,
         SecurityDescriptor: how.security.map_or(null(), Descriptor::pointer).cast(),
-        SecurityQualityOfService: null(),
+        SecurityQualityOfService: &SERVER,
     };
     let share = FILE_SHARE_READ | FILE_SHARE_WRITE | if how.shares_removal { FILE_SHARE_DELETE } else { 0 };
     let (mut handle, mut status): (HANDLE, _) = (null_mut(), IO_STATUS_BLOCK::default());
@@ -184,9 +193,10 @@ pub(super) fn final_path(handle: BorrowedHandle<'_>) -> Result<Vec<u16>, Errno> 
 pub(super) fn lock(file: BorrowedHandle<'_>) -> Result<bool, Errno> {
     let mut place = place();
     let flags = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
-    // SAFETY: `place` lives during the call, which does not go on after its return, because the handle is synchronous.
-    match done(unsafe { LockFileEx(file.as_raw_handle(), flags, 0, 1, 0, &mut place) }) {
-        Err(Errno::LOCKED | Errno::PENDING) => Ok(false),
+    // SAFETY: `place` lives until the lock is decided: `decided` waits for that.
+    let locked = done(unsafe { LockFileEx(file.as_raw_handle(), flags, 0, 1, 0, &mut place) });
+    match decided(file, &place, locked) {
+        Err(Errno::LOCKED | Errno::CANCELLED) => Ok(false),
         locked => locked.map(|()| true),
     }
 }
@@ -194,9 +204,23 @@ pub(super) fn lock(file: BorrowedHandle<'_>) -> Result<bool, Errno> {
 pub(super) fn unlock(file: BorrowedHandle<'_>) {
     let mut place = place();
     // SAFETY: as in `lock`.
-    unsafe {
-        UnlockFileEx(file.as_raw_handle(), 0, 1, 0, &mut place);
+    let unlocked = done(unsafe { UnlockFileEx(file.as_raw_handle(), 0, 1, 0, &mut place) });
+    let _ = decided(file, &place, unlocked);
+}
+
+/// Ends a call that goes on, and returns its result. A call goes on if the handle is not synchronous, for example if
+/// another program has opened it.
+fn decided(file: BorrowedHandle<'_>, place: &OVERLAPPED, called: Result<(), Errno>) -> Result<(), Errno> {
+    if called != Err(Errno::PENDING) {
+        return called;
     }
+    let mut length = 0;
+    // SAFETY: `place` belongs to the call that goes on, and `length` is a place to write to. The second call returns
+    // when the system uses `place` no more.
+    done(unsafe {
+        CancelIoEx(file.as_raw_handle(), place);
+        GetOverlappedResult(file.as_raw_handle(), place, &mut length, 1)
+    })
 }
 
 fn place() -> OVERLAPPED {

@@ -6,7 +6,7 @@ use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::AsHandle;
 use std::path::Path;
 
-use windows_sys::Win32::Storage::FileSystem::{FILE_FLAG_BACKUP_SEMANTICS, READ_CONTROL};
+use windows_sys::Win32::Storage::FileSystem::{FILE_FLAG_BACKUP_SEMANTICS, READ_CONTROL, SECURITY_IDENTIFICATION};
 
 use super::imp::security;
 use crate::about::About;
@@ -17,7 +17,11 @@ use crate::about::About;
 /// # Errors
 /// The system's errors.
 pub fn is_open_to_others(path: &Path) -> io::Result<bool> {
-    let file = OpenOptions::new().access_mode(READ_CONTROL).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)?;
+    let file = OpenOptions::new()
+        .access_mode(READ_CONTROL)
+        .custom_flags(FILE_FLAG_BACKUP_SEMANTICS)
+        .security_qos_flags(SECURITY_IDENTIFICATION)
+        .open(path)?;
     Ok(security::is_open_to_others(file.as_handle())?)
 }
 
@@ -31,7 +35,8 @@ pub fn most_open_files() -> usize {
 /// Does nothing, because the system has no limit for a process that could be raised.
 pub fn allow_many_files() {}
 
-/// Whether the user of this process has this number. On Windows, users have no numbers, and every number is zero.
+/// Whether the user of this process has this number. On Windows, users have no numbers, and every number is zero. So
+/// this says nothing about who made a file; [`is_own`](super::handle::is_own) does.
 pub(crate) fn is_mine(_owner: u32) -> bool {
     true
 }
