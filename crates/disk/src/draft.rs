@@ -240,11 +240,26 @@ impl Draft {
 
     pub(crate) fn dress(&self, attributes: Attributes) -> Result<(), Error> {
         let is_private = cfg!(windows) && attributes.mode & 0o277 == 0o200;
-        if is_private { self.file.set_private() } else { self.file.set_mode(attributes.mode) }.map_err(Error::dress)?;
+        if is_private {
+            self.file.set_private().map_err(Error::dress)?;
+        } else {
+            self.share()?;
+            self.file.set_mode(attributes.mode).map_err(Error::dress)?;
+        }
         if let Some(modified) = attributes.modified {
             self.file.set_modified_at(since_1970(modified)).map_err(Error::dress)?;
         }
         Ok(())
+    }
+
+    /// On Windows, gives the file the access control list that its folder gives to new files. Before this, only this
+    /// user and the system have access. On other systems, the mode of the file says who has access, and this function
+    /// does nothing.
+    ///
+    /// # Errors
+    /// The system's errors.
+    pub fn share(&self) -> Result<(), Error> {
+        self.folder.share(&self.file).map_err(Error::dress)
     }
 
     /// Gives the file its name. Fails if the name is taken.
@@ -322,7 +337,7 @@ pub(crate) fn is_linkable() -> bool {
 /// Makes a file with a temporary name. The file is locked: other runs see from the lock that the file is in use.
 fn named_in(folder: &Folder, name: &OsStr) -> Result<(File, Named), Error> {
     for _ in 0..64 {
-        let (file, named) = match Named::make(folder, name, |temporary| folder.create(temporary)) {
+        let (file, named) = match Named::make(folder, name, |temporary| folder.create_private(temporary)) {
             // Another run chose the same name.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             made => made.map_err(Error::create)?,

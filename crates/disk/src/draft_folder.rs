@@ -67,7 +67,7 @@ impl DraftFolder {
                 // folder.
                 let _ = at.remove_folder(&own);
             };
-            let ((), guard) = match cleanup::make(|| parent.make(&temporary, 0o700), remove) {
+            let ((), guard) = match cleanup::make(|| parent.make_private(&temporary), remove) {
                 // Another run chose the same name.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 made => made.map_err(Error::create)?,
@@ -78,6 +78,8 @@ impl DraftFolder {
                 }
                 let around = draft.get_or_init(|| around).clone();
                 let folder = around.make_and_enter(&temporary, 0o700).map_err(Error::create)?;
+                // What is unpacked takes its access control lists from this folder.
+                parent.share(&folder).map_err(Error::create)?;
                 return Ok(Self { name: name.into(), parent: parent.clone(), around, folder, temporary, guard });
             }
         }

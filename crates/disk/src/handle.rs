@@ -127,6 +127,15 @@ pub trait Handle: sealed::Sealed {
         handle::remove_access_list(self.descriptor())
     }
 
+    /// On Windows, gives the file the access control list of another file, if this user may change the list. On other
+    /// systems, this function does nothing, because [`keep`](crate::keep) copies the list.
+    ///
+    /// # Errors
+    /// The system's errors.
+    fn take_access_list(&self, other: &impl Handle) -> io::Result<()> {
+        handle::take_list(self.descriptor(), other.descriptor())
+    }
+
     /// Locks the file, unless another handle has already locked it. The lock ends when the file is closed.
     ///
     /// # Errors

@@ -7,9 +7,10 @@ use crate::about::About;
 use crate::cleanup;
 use crate::clear::clear;
 use crate::folder::Folder;
+use crate::handle::sealed::Sealed;
 use crate::handle::{Handle, Locked};
 use crate::names;
-use crate::system::user;
+use crate::system::handle;
 
 /// An empty draft folder younger than this may belong to a run that has not locked the folder yet.
 const NEW: Duration = Duration::from_secs(5);
@@ -27,7 +28,7 @@ pub fn sweep(folder: &Folder, name: &OsStr) {
         let Ok((file, about)) = folder.file(&found) else { continue };
         let draft = about.is_folder().then(|| draft_folder(folder, &found, &about)).flatten();
         let is_left = (about.is_file() || draft.is_some())
-            && user::is_mine(about.owner)
+            && handle::is_own(file.descriptor(), &about)
             && matches!(file.lock_now(), Ok(Locked::Yes))
             // In the meantime, the run that made the draft may have given it its final name, or may have removed it.
             && folder.has(&found, &file);

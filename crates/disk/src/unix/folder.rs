@@ -191,6 +191,11 @@ impl Folder {
         Ok(mkdirat(&self.handle, single(name)?, Mode::from_raw_mode(mode as _))?)
     }
 
+    /// Makes a folder that only its owner can use.
+    pub(crate) fn make_private(&self, name: &OsStr) -> io::Result<()> {
+        self.make(name, 0o700)
+    }
+
     /// Makes a folder as [`make`](Self::make) does, for other threads too.
     pub(crate) fn make_shared(&self, name: &OsStr, mode: u32) -> io::Result<()> {
         self.make(name, mode)
@@ -243,6 +248,17 @@ impl Folder {
         cleanup::check()?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         Ok(openat(&self.handle, single(name)?, flags, Mode::RUSR | Mode::WUSR)?.into())
+    }
+
+    /// Works as [`create`](Self::create).
+    pub(crate) fn create_private(&self, name: &OsStr) -> io::Result<File> {
+        self.create(name)
+    }
+
+    /// Does nothing: the mode of a file says who has access to it.
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "it acts on Windows")]
+    pub(crate) fn share(&self, _private: &impl Handle) -> io::Result<()> {
+        Ok(())
     }
 
     /// Makes a file without a name. Returns `None` if the file system does not support files without a name.

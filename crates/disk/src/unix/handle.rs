@@ -9,6 +9,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::user;
+use crate::about::About;
 use crate::handle::sealed::Sealed;
 use crate::handle::{ACCESS_LIST, Attribute, Locked};
 
@@ -27,6 +29,17 @@ pub(crate) fn set_mode(descriptor: BorrowedFd<'_>, mode: u32) -> io::Result<()> 
 
 pub(crate) fn set_private(descriptor: BorrowedFd<'_>) -> io::Result<()> {
     set_mode(descriptor, 0o600)
+}
+
+/// Does nothing: on these systems, a list is one of the extended attributes.
+#[expect(clippy::unnecessary_wraps, reason = "it can fail on Windows")]
+pub(crate) fn take_list(_new: BorrowedFd<'_>, _old: BorrowedFd<'_>) -> io::Result<()> {
+    Ok(())
+}
+
+/// Whether a file belongs to this user.
+pub(crate) fn is_own(_descriptor: BorrowedFd<'_>, about: &About) -> bool {
+    user::is_mine(about.owner)
 }
 
 pub(crate) fn set_modified_at(descriptor: BorrowedFd<'_>, modified: (i64, u32)) -> io::Result<()> {

@@ -11,8 +11,8 @@ use std::os::windows::io::{AsHandle, BorrowedHandle, OwnedHandle};
 use std::path::{Component, Path, PathBuf};
 
 use windows_sys::Wdk::Storage::FileSystem::{
-    FILE_CREATE, FILE_DIRECTORY_FILE, FILE_NON_DIRECTORY_FILE, FILE_OPEN, FILE_OPEN_FOR_BACKUP_INTENT,
-    FILE_OPEN_REPARSE_POINT,
+    FILE_CREATE, FILE_DELETE_ON_CLOSE, FILE_DIRECTORY_FILE, FILE_NON_DIRECTORY_FILE, FILE_OPEN,
+    FILE_OPEN_FOR_BACKUP_INTENT, FILE_OPEN_REPARSE_POINT,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     DELETE, FILE_ADD_FILE, FILE_FLAG_BACKUP_SEMANTICS, FILE_GENERIC_READ, FILE_GENERIC_WRITE, FILE_LIST_DIRECTORY,
@@ -263,9 +263,19 @@ impl Folder {
 
     fn make_with(&self, name: &OsStr, security: Option<&Descriptor>) -> io::Result<()> {
         cleanup::check()?;
-        let how = Opening { disposition: FILE_CREATE, options: FILE_DIRECTORY_FILE, security, ..EXISTING };
+        let access = FILE_READ_ATTRIBUTES | security.map_or(0, |_| WRITE_DAC);
+        let how = Opening { access, disposition: FILE_CREATE, options: FILE_DIRECTORY_FILE, security, ..EXISTING };
         imp::open(self.borrowed(), &mut wide(new_name(name)?), how)?;
         Ok(())
+    }
+
+    /// Makes a folder to which only this user and the system have access. In the folder of a server that lets nobody
+    /// change access control lists, the new folder has the list that its folder gives to it.
+    pub(crate) fn make_private(&self, name: &OsStr) -> io::Result<()> {
+        match self.make_with(name, Some(&Descriptor::of_this_user()?)) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => self.make_with(name, None),
+            made => made,
+        }
     }
 
     /// Makes a folder for other threads too. If `mode` gives no rights to others, only this user and the system have
@@ -310,11 +320,39 @@ impl Folder {
     /// # Errors
     /// [`io::ErrorKind::AlreadyExists`] if the name is taken; otherwise the system's error.
     pub fn create(&self, name: &OsStr) -> io::Result<File> {
+        self.create_with(name, None)
+    }
+
+    fn create_with(&self, name: &OsStr, security: Option<&Descriptor>) -> io::Result<File> {
         cleanup::check()?;
-        let access = FILE_GENERIC_READ | FILE_GENERIC_WRITE;
+        let access = FILE_GENERIC_READ | FILE_GENERIC_WRITE | security.map_or(0, |_| WRITE_DAC);
         let options = FILE_NON_DIRECTORY_FILE | FILE_OPEN_REPARSE_POINT;
-        let how = Opening { access, disposition: FILE_CREATE, options, ..EXISTING };
+        let how = Opening { access, disposition: FILE_CREATE, options, security, ..EXISTING };
         Ok(imp::open(self.borrowed(), &mut wide(new_name(name)?), how)?.into())
+    }
+
+    /// Makes an empty file to which only this user and the system have access. In the folder of a server that lets
+    /// nobody change access control lists, the new file has the list that its folder gives to it.
+    pub(crate) fn create_private(&self, name: &OsStr) -> io::Result<File> {
+        match self.create_with(name, Some(&Descriptor::of_this_user()?)) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => self.create(name),
+            created => created,
+        }
+    }
+
+    /// Gives a private file or folder the access control list that this folder gives to what is made in it. The system
+    /// says that list of a new empty file, which is removed at once. If this user may not change the list, it stays.
+    pub(crate) fn share(&self, private: &impl Handle) -> io::Result<()> {
+        let is_folder = about::of_handle(private.descriptor())?.is_folder();
+        let kind = if is_folder { FILE_DIRECTORY_FILE } else { FILE_NON_DIRECTORY_FILE };
+        let how = Opening {
+            access: READ_CONTROL | DELETE,
+            disposition: FILE_CREATE,
+            options: kind | FILE_OPEN_REPARSE_POINT | FILE_DELETE_ON_CLOSE,
+            ..EXISTING
+        };
+        let model = imp::open(self.borrowed(), &mut wide(&names::name(OsStr::new("model"))), how)?;
+        super::handle::take_list(private.descriptor(), model.as_handle())
     }
 
     /// Returns `None`: the system has no files without names.

@@ -2,9 +2,9 @@
 //! only the right to write is kept, as the attribute "read-only".
 
 use std::io;
-use std::os::windows::io::BorrowedHandle;
+use std::os::windows::io::{AsHandle, BorrowedHandle};
 
-use windows_sys::Wdk::Storage::FileSystem::{FILE_OPEN, FileBasicInformation};
+use windows_sys::Wdk::Storage::FileSystem::{FILE_OPEN, FILE_OPEN_REPARSE_POINT, FileBasicInformation};
 use windows_sys::Win32::Storage::FileSystem::{
     DELETE, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_NORMAL, FILE_ATTRIBUTE_READONLY, FILE_READ_ATTRIBUTES,
     FILE_WRITE_ATTRIBUTES, READ_CONTROL, WRITE_DAC,
@@ -12,9 +12,10 @@ use windows_sys::Win32::Storage::FileSystem::{
 
 use super::about::{self, system_time};
 use super::errno::Errno;
-use super::imp::security::Descriptor;
+use super::imp::security::{self, Descriptor, Owner};
 use super::imp::{self, Opening};
 use super::reopened;
+use crate::about::About;
 use crate::handle::sealed::Sealed;
 use crate::handle::{Attribute, Locked};
 
@@ -40,7 +41,26 @@ pub(crate) fn set_mode(handle: BorrowedHandle<'_>, mode: u32) -> io::Result<()> 
 pub(crate) fn set_private(handle: BorrowedHandle<'_>) -> io::Result<()> {
     set_mode(handle, 0o600)?;
     let file = reopened(handle, READ_CONTROL | WRITE_DAC)?;
-    Ok(Descriptor::of_this_user()?.give_to(std::os::windows::io::AsHandle::as_handle(&file))?)
+    Ok(Descriptor::of_this_user()?.give_to(file.as_handle())?)
+}
+
+/// Gives the access control list of one file or folder to another one. If this user may not change the list, it stays.
+pub(crate) fn take_list(new: BorrowedHandle<'_>, old: BorrowedHandle<'_>) -> io::Result<()> {
+    let taken = reopened(new, READ_CONTROL | WRITE_DAC).and_then(|new| security::copy_list(old, new.as_handle()));
+    match taken {
+        // The file system has no such lists, or a server lets nobody change them.
+        Err(Errno::ACCESS | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(()),
+        taken => Ok(taken?),
+    }
+}
+
+/// Whether a file belongs to this user. For a folder, also asks whether others have access to it.
+pub(crate) fn is_own(handle: BorrowedHandle<'_>, about: &About) -> bool {
+    match security::owner(handle) {
+        Ok(Owner::This) => !about.is_folder() || security::is_open_to_others(handle).is_ok_and(|is_open| !is_open),
+        Ok(Owner::Nobody) => true,
+        Ok(Owner::Other) | Err(_) => false,
+    }
 }
 
 pub(crate) fn set_modified_at(handle: BorrowedHandle<'_>, modified: (i64, u32)) -> io::Result<()> {
@@ -61,7 +81,7 @@ fn change(handle: BorrowedHandle<'_>, change: impl FnOnce(&mut [u64; 5]) -> bool
         // The handle was opened for reading.
         Err(Errno::ACCESS) => {
             let file = reopened(handle, FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES)?;
-            Ok(imp::set(std::os::windows::io::AsHandle::as_handle(&file), FileBasicInformation, &basic, 40)?)
+            Ok(imp::set(file.as_handle(), FileBasicInformation, &basic, 40)?)
         }
         set => Ok(set?),
     }
@@ -113,8 +133,13 @@ pub(crate) fn lock_now(handle: &(impl Sealed + ?Sized)) -> io::Result<Locked> {
     Ok(if locked { Locked::Yes } else { Locked::ByOthers })
 }
 
-const LOCK: Opening<'_> =
-    Opening { access: DELETE, disposition: FILE_OPEN, options: 0, shares_removal: false, security: None };
+const LOCK: Opening<'_> = Opening {
+    access: DELETE,
+    disposition: FILE_OPEN,
+    options: FILE_OPEN_REPARSE_POINT,
+    shares_removal: false,
+    security: None,
+};
 
 pub(crate) fn unlock_file(handle: &(impl Sealed + ?Sized)) {
     match handle.folder() {

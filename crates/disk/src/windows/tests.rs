@@ -4,12 +4,15 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::os::windows::ffi::OsStringExt;
+use std::os::windows::io::AsHandle;
 use std::path::Path;
+use std::process::Command;
 
 use crate::handle::Locked;
+use crate::system::Errno;
 use crate::{
-    Attributes, Draft, DraftFolder, Error, FileKind, Folder, Handle, Input, Landing, Node, OpenMode, Replace, Walk,
-    WalkStep, Way, clear, is_open_to_others, land_set, sweep,
+    About, Attributes, Draft, DraftFolder, Error, FileKind, Folder, Handle, Input, Landing, Node, OpenMode, Replace,
+    Walk, WalkStep, Way, clear, is_open_to_others, land_set, sweep,
 };
 
 /// A temporary folder, and the same folder opened.
@@ -68,7 +71,7 @@ fn drafts_of_long_names() {
         let draft = Draft::create_in(&folder, os(&name)).expect("made");
         assert!(names(place.path()).iter().all(|draft| crate::names::is_of(os(draft), os(&name))));
         draft.land(Attributes::usual(), Landing { replace: Replace::Nothing, sync: false }).expect("landed");
-        assert_eq!(names(place.path()), [name.clone()]);
+        assert_eq!(names(place.path()), std::slice::from_ref(&name));
         folder.remove(os(&name)).expect("removed");
     }
 }
@@ -140,6 +143,7 @@ fn what_killed_runs_left_is_removed() {
     let (place, folder) = place();
     fs::write(place.path().join(".out.0123456789abcdef.deadpan-part"), "left").expect("written");
     let left = ".out.1123456789abcdef.deadpan-part";
+    folder.make_private(os(left)).expect("made");
     fs::create_dir_all(place.path().join(left).join(left).join("a")).expect("made");
     let living = Draft::create_in(&folder, os("out")).expect("made");
     assert_eq!(names(place.path()).len(), 1, "{:?}", names(place.path()));
@@ -147,6 +151,117 @@ fn what_killed_runs_left_is_removed() {
     assert_eq!(names(place.path()).len(), 1);
     drop(living);
     assert_eq!(names(place.path()), [""; 0]);
+}
+
+#[test]
+fn what_may_belong_to_others_is_not_removed() {
+    let (place, folder) = place();
+    // Others have access to this folder, so it is no draft of this user.
+    let open = ".out.1123456789abcdef.deadpan-part";
+    fs::create_dir_all(place.path().join(open).join(open)).expect("made");
+    // The earlier file, while it is being replaced.
+    let aside = crate::names::aside(os("out"));
+    assert!(!crate::names::is_of_any(&aside));
+    fs::write(place.path().join(&aside), "earlier").expect("written");
+    sweep(&folder, os("out"));
+    let mut kept = vec![open.to_owned(), aside.to_string_lossy().into_owned()];
+    kept.sort();
+    assert_eq!(names(place.path()), kept);
+
+    let foreign = place.path().join(".other.0123456789abcdef.deadpan-part");
+    fs::write(&foreign, "x").expect("written");
+    if !given_away(&foreign) {
+        let _ = writeln!(std::io::stderr(), "skipped: no file of another user here");
+        return;
+    }
+    sweep(&folder, os("other"));
+    assert!(foreign.exists());
+}
+
+/// Gives a file to another user. Under Wine, a program of Unix can do that.
+fn given_away(path: &Path) -> bool {
+    let Some(prefix) = std::env::var_os("WINEPREFIX") else { return false };
+    let text = path.to_string_lossy().replace('\\', "/");
+    let unix = format!("{}/dosdevices/{}{}", prefix.display(), text[..1].to_lowercase(), &text[1..]);
+    let _ = Command::new("start.exe").args(["/wait", "/unix", "/bin/chown", "12345", &*unix]).status();
+    let is_own = || {
+        let file = fs::File::open(path).expect("opened");
+        crate::system::handle::is_own(file.as_handle(), &About::of_file(&file).expect("known"))
+    };
+    for _ in 0..100 {
+        if !is_own() {
+            return true;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    false
+}
+
+#[test]
+fn nobody_else_has_access_to_what_is_not_complete() {
+    let (place, folder) = place();
+    let path = |name: &str| place.path().join(name);
+    let is_open = |path: &Path| is_open_to_others(path).expect("asked");
+    fs::write(path("usual"), "x").expect("written");
+    fs::create_dir(path("usual folder")).expect("made");
+    let draft = Draft::create_in(&folder, os("a")).expect("made");
+    assert!(!is_open(&folder.path_of(&draft.named.as_ref().expect("named").name)));
+    draft.land(Attributes::usual(), Landing::default()).expect("landed");
+    assert_eq!(is_open(&path("a")), is_open(&path("usual")));
+
+    let draft = DraftFolder::create_in(&folder, os("b")).expect("made");
+    let around = names(place.path()).into_iter().find(|name| name.starts_with(".b.")).expect("a draft");
+    assert!(!is_open(&path(&around)));
+    draft.folder().create(os("file")).expect("made");
+    draft.land(false).expect("landed");
+    assert_eq!(is_open(&path("b")), is_open(&path("usual folder")));
+    assert_eq!(is_open(&path("b/file")), is_open(&path("usual")));
+    if !is_open(&path("usual")) {
+        let _ = writeln!(std::io::stderr(), "skipped: others have no access to the usual files here");
+    }
+
+    let (private, _) = folder.file(os("a")).expect("opened");
+    private.set_private().expect("set");
+    folder.file(os("usual")).expect("opened").0.take_access_list(&private).expect("taken");
+    assert!(!is_open(&path("usual")));
+    assert_eq!(names(place.path()), ["a", "b", "usual", "usual folder"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_replaced_keeps_its_name() {
+    let (place, folder) = place();
+    fs::write(place.path().join("a"), "earlier").expect("written");
+    assert!(folder.replaced(os("missing"), os("a")).is_err());
+    assert_eq!(names(place.path()), ["a"]);
+    fs::write(place.path().join("b"), "new").expect("written");
+    folder.replaced(os("b"), os("a")).expect("replaced");
+    assert_eq!(
+        (names(place.path()), fs::read(place.path().join("a")).expect("read")),
+        (vec!["a".into()], b"new".to_vec())
+    );
+}
+
+#[test]
+fn targets_of_links_are_searched_for_without_following_links() {
+    let (place, folder) = place();
+    fs::create_dir_all(place.path().join("a/b")).expect("made");
+    fs::write(place.path().join("a/file"), "x").expect("written");
+    let inner = folder.enter(os("a")).expect("entered");
+    for target in ["b", "./b", "../a/b", "..", r"..\a", "."] {
+        assert!(inner.has_folder(Path::new(target)), "{target}");
+    }
+    for target in ["file", "none", "../none/b", "file/b", "b:x", "../file"] {
+        assert!(!inner.has_folder(Path::new(target)), "{target}");
+    }
+    for target in
+        [r"\\127.0.0.1\x", "//127.0.0.1/x", r"\\.\pipe\x", r"\??\C:\", r"\\127.0.0.1\x\", "//127.0.0.1/x/", "C:x"]
+    {
+        assert_eq!(
+            Errno::from_io_error(&folder.symbolic_link(os(target), os("link")).expect_err(target)),
+            Some(Errno::ILSEQ)
+        );
+    }
+    assert_eq!(names(place.path()), ["a"]);
 }
 
 #[test]

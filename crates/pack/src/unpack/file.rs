@@ -156,7 +156,8 @@ impl Draft {
                 // If the user allows replacing, the file also replaces a file that another program made in the
                 // meantime.
                 let replace = Replace::any_if(*taken || self.place.replace);
-                let landed = draft.take().map(|draft| draft.land_dressed(Landing { replace, sync: false }));
+                let landing = Landing { replace, sync: false };
+                let landed = draft.take().map(|draft| draft.share().and_then(|()| draft.land_dressed(landing)));
                 landed.unwrap_or(Ok(())).map_err(of_disk)?;
             }
         }

@@ -11,7 +11,7 @@ use crate::place::sealed::Sealed;
 use crate::tell::failure::Failure;
 use crate::tell::progress::Progress;
 use deadpan_disk::portable::FileExt;
-use deadpan_disk::{Replace, copy_range, keep};
+use deadpan_disk::{Handle, Replace, copy_range, keep};
 use deadpan_seal::{Error, Format, age};
 
 /// The block size of file systems: files can share data only in blocks that begin at a multiple of this number.
@@ -99,6 +99,8 @@ fn land(target: &LockedFile, partial: Partial, force: bool) -> Result<(), Failur
     // Writing has changed the new file's time and has removed its setuid and setgid bits, so the attributes are set
     // again.
     keep(partial.file(), &target.file, force).map_err(|error| partial::failure(&target.path, error))?;
+    let listed = partial.file().take_access_list(&target.file);
+    listed.map_err(|error| Failure::path("set the access control list of", &target.path, &error))?;
     target.refuse_changed()?;
     partial.land_dressed(Replace::Only(target.about.id), true)
 }
