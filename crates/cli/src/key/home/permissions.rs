@@ -42,8 +42,19 @@ pub fn check_owner(path: &Path, about: &About) {
 fn check(path: &Path, _about: &About, _wanted: u32) {
     if deadpan_disk::is_open_to_others(path).unwrap_or(false) {
         let path = shown(path);
-        let hint = format!("close it with: icacls {path} /inheritance:r /grant:r %USERNAME%:F /T");
+        let hint = format!("close it with: icacls \"{path}\" /inheritance:r /grant:r \"{}:F\" /T", own_name());
         warn(&format!("{path} is open to other users, who can read or change it"), &hint);
+    }
+}
+
+/// Returns the name of this user for a command line. The shells write the variable in different ways, so the hint has
+/// the name itself.
+#[cfg(windows)]
+fn own_name() -> String {
+    let name = std::env::var("USERNAME").unwrap_or_else(|_| "NAME".into());
+    match std::env::var("USERDOMAIN") {
+        Ok(domain) => format!("{domain}\\{name}"),
+        Err(_) => name,
     }
 }
 
