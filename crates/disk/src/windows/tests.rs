@@ -8,11 +8,12 @@ use std::os::windows::io::AsHandle;
 use std::path::Path;
 use std::process::Command;
 
+use super::imp::security;
 use crate::handle::Locked;
 use crate::system::Errno;
 use crate::{
-    About, Attributes, Draft, DraftFolder, Error, FileKind, Folder, Handle, Input, Landing, Node, OpenMode, Replace,
-    Walk, WalkStep, Way, clear, is_open_to_others, land_set, sweep,
+    Attributes, Draft, DraftFolder, Error, FileKind, Folder, Handle, Input, Landing, Node, OpenMode, Replace, Walk,
+    WalkStep, Way, clear, is_open_to_others, land_set, sweep,
 };
 
 /// A temporary folder, and the same folder opened.
@@ -184,12 +185,9 @@ fn given_away(path: &Path) -> bool {
     let text = path.to_string_lossy().replace('\\', "/");
     let unix = format!("{}/dosdevices/{}{}", prefix.display(), text[..1].to_lowercase(), &text[1..]);
     let _ = Command::new("start.exe").args(["/wait", "/unix", "/bin/chown", "12345", &*unix]).status();
-    let is_own = || {
-        let file = fs::File::open(path).expect("opened");
-        crate::system::handle::is_own(file.as_handle(), &About::of_file(&file).expect("known"))
-    };
     for _ in 0..100 {
-        if !is_own() {
+        let file = fs::File::open(path).expect("opened");
+        if security::owner(file.as_handle()).expect("known") == security::Owner::Other {
             return true;
         }
         std::thread::sleep(std::time::Duration::from_millis(20));

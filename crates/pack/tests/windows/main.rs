@@ -2,7 +2,7 @@
 #![cfg(windows)]
 
 #[path = "../it/archive/mod.rs"]
-#[allow(dead_code, unused_imports, reason = "the other tests use the rest")]
+#[allow(unused_imports, reason = "the other tests use the rest")]
 mod archive;
 
 use std::fs;
