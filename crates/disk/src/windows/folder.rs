@@ -375,7 +375,11 @@ impl Folder {
     /// make symbolic links; otherwise the system's error.
     pub fn symbolic_link(&self, target: &OsStr, name: &OsStr) -> io::Result<()> {
         cleanup::check()?;
-        let is_relative = link::is_relative(target)?;
+        let refused = |error| match error {
+            Errno::NXIO => io::Error::other("links to shares, devices and paths such as C:x are not made"),
+            error => error.into(),
+        };
+        let is_relative = link::is_relative(target).map_err(refused)?;
         let leads_to_folder = super::ends_with_separator(target) || is_relative && self.has_folder(Path::new(target));
         let kind = if leads_to_folder { FILE_DIRECTORY_FILE } else { FILE_NON_DIRECTORY_FILE };
         let how = Opening {
@@ -477,10 +481,9 @@ impl Folder {
     /// file stays if this run is killed.
     pub(super) fn replaced(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         let aside = names::aside(to);
-        let left = |error: Errno| {
-            let text = format!("{error}; the earlier file is now called {}", aside.display());
-            io::Error::new(error.kind(), text)
-        };
+        // The kind of the error would hide the text.
+        let left =
+            |error: Errno| io::Error::other(format!("the earlier file is now called {}: {error}", aside.display()));
         self.renamed(to, self, &aside, false)?;
         if let Err(error) = self.renamed(from, self, to, false) {
             return Err(self.renamed(&aside, self, to, false).map_or_else(left, |()| error.into()));

@@ -63,17 +63,18 @@ pub(super) fn set(file: BorrowedHandle<'_>, target: &OsStr) -> Result<(), Errno>
     }
 }
 
-/// Whether the system looks for a target in the folder of its link. Fails if no link to the target is made: a share, a
-/// device, a path of the system's own form, or a path relative to the current folder of a drive.
+/// Whether the system looks for a target in the folder of its link. Fails with [`Errno::NXIO`] if no link to the target
+/// is made: a share, a device, a path of the system's own form, or a path relative to the current folder of a drive.
 pub(super) fn is_relative(target: &OsStr) -> Result<bool, Errno> {
     let bytes = target.as_encoded_bytes();
     let is_separator = |byte: &u8| matches!(byte, b'/' | b'\\');
     let is_foreign = bytes.first().is_some_and(is_separator) && matches!(bytes.get(1), Some(b'/' | b'\\' | b'?'));
     match Path::new(target).components().next() {
-        _ if is_foreign || bytes.is_empty() || bytes.contains(&0) => Err(Errno::ILSEQ),
+        _ if bytes.is_empty() || bytes.contains(&0) => Err(Errno::ILSEQ),
+        _ if is_foreign => Err(Errno::NXIO),
         Some(Component::Prefix(prefix)) => match prefix.kind() {
             Prefix::Disk(_) if Path::new(target).has_root() => Ok(false),
-            _ => Err(Errno::ILSEQ),
+            _ => Err(Errno::NXIO),
         },
         _ => Ok(true),
     }

@@ -10,7 +10,6 @@ use std::process::Command;
 
 use super::imp::security;
 use crate::handle::Locked;
-use crate::system::Errno;
 use crate::{
     Attributes, Draft, DraftFolder, Error, FileKind, Folder, Handle, Input, Landing, Node, OpenMode, Replace, Walk,
     WalkStep, Way, clear, is_open_to_others, land_set, sweep,
@@ -254,10 +253,8 @@ fn targets_of_links_are_searched_for_without_following_links() {
     for target in
         [r"\\127.0.0.1\x", "//127.0.0.1/x", r"\\.\pipe\x", r"\??\C:\", r"\\127.0.0.1\x\", "//127.0.0.1/x/", "C:x"]
     {
-        assert_eq!(
-            Errno::from_io_error(&folder.symbolic_link(os(target), os("link")).expect_err(target)),
-            Some(Errno::ILSEQ)
-        );
+        let error = folder.symbolic_link(os(target), os("link")).expect_err(target);
+        assert!(error.to_string().contains("shares"), "{target}: {error}");
     }
     assert_eq!(names(place.path()), ["a"]);
 }
