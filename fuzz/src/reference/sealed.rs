@@ -106,7 +106,8 @@ pub(super) fn header_after(
     header
 }
 
-/// Metadata: the kind of the data, whether they are padded, seconds and nanoseconds, mode, and name.
+/// Metadata: the kind of the data, whether they are padded, seconds and nanoseconds, mode, and name. Whether the data are
+/// compressed has no field.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// 0 bytes, 1 file, 2 folder.
@@ -137,10 +138,13 @@ impl Metadata {
             let length = number(take(2)?) as usize;
             Some(take(length)?.to_vec())
         };
+        // The only compression is Zstandard.
+        let known = present & 8 == 0 || take(1)? == [1];
         // The time type of the system can hold every number of seconds. The nanoseconds must be less than a second.
         let good = kind <= 2
             && padding <= 1
-            && present <= 7
+            && present <= 15
+            && known
             && time.is_none_or(|(_, nanoseconds)| nanoseconds < 1_000_000_000)
             && mode.is_none_or(|mode| mode <= 0o7777)
             && name.as_deref().is_none_or(is_name)
