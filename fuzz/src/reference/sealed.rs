@@ -106,8 +106,8 @@ pub(super) fn header_after(
     header
 }
 
-/// Metadata: the kind of the data, whether they are padded, seconds and nanoseconds, mode, and name. Whether the data are
-/// compressed has no field.
+/// Metadata: the kind of the data, whether they are padded, seconds and nanoseconds, mode, and name. There is no field
+/// for the compression.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// 0 bytes, 1 file, 2 folder.
