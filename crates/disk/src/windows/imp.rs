@@ -68,7 +68,7 @@ pub(super) fn open(folder: BorrowedHandle<'_>, name: &mut [u16], how: Opening<'_
     let share = FILE_SHARE_READ | FILE_SHARE_WRITE | if how.shares_removal { FILE_SHARE_DELETE } else { 0 };
     let (mut handle, mut status): (HANDLE, _) = (null_mut(), IO_STATUS_BLOCK::default());
     // SAFETY: `attributes`, `name`, the name's characters and the descriptor live during the call, and `length` is the
-    // length of the characters in bytes. `handle` and `status` are places to write to.
+    // length of the characters in bytes. The call may write to `handle` and `status`.
     let result = unsafe {
         NtCreateFile(
             &mut handle,
@@ -159,7 +159,7 @@ pub(super) fn control(handle: BorrowedHandle<'_>, code: u32, input: &[u8], outpu
 /// Returns the number of the volume and the number of the file in it, for file systems without numbers of 128 bits.
 pub(super) fn short_id(handle: BorrowedHandle<'_>) -> Result<(u32, u64), Errno> {
     let mut about = BY_HANDLE_FILE_INFORMATION::default();
-    // SAFETY: `about` is a place to write to.
+    // SAFETY: the call may write to `about`.
     done(unsafe { GetFileInformationByHandle(handle.as_raw_handle(), &mut about) })?;
     Ok((about.dwVolumeSerialNumber, u64::from(about.nFileIndexHigh) << 32 | u64::from(about.nFileIndexLow)))
 }
@@ -215,7 +215,7 @@ fn decided(file: BorrowedHandle<'_>, place: &OVERLAPPED, called: Result<(), Errn
         return called;
     }
     let mut length = 0;
-    // SAFETY: `place` belongs to the call that goes on, and `length` is a place to write to. The second call returns
+    // SAFETY: `place` belongs to the call that goes on, and the call may write to `length`. The second call returns
     // when the system uses `place` no more.
     done(unsafe {
         CancelIoEx(file.as_raw_handle(), place);

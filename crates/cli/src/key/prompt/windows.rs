@@ -29,7 +29,7 @@ impl Terminal {
         self.question(question, false)
     }
 
-    /// Asks the question, and reads a line that the console shows while it is typed.
+    /// Asks the question, and reads a line. The console shows the characters that the user types.
     pub fn ask_openly(&self, question: &str) -> Result<Passphrase, Failure> {
         self.question(question, true)
     }

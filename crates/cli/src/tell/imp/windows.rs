@@ -46,7 +46,7 @@ pub struct ConsoleMode(u32);
 /// If this is no console.
 pub fn set_mode(console: &File, echo: bool) -> io::Result<ConsoleMode> {
     let mut before = 0;
-    // SAFETY: `before` is a place to write to.
+    // SAFETY: the call may write to `before`.
     done(unsafe { GetConsoleMode(console.as_raw_handle(), &mut before) })?;
     let echo = if echo { ENABLE_ECHO_INPUT } else { 0 };
     let mode = before & !ENABLE_ECHO_INPUT | ENABLE_LINE_INPUT | ENABLE_PROCESSED_INPUT | echo;
@@ -90,7 +90,7 @@ pub fn read_line(console: &File, buffer: &mut [u8]) -> io::Result<usize> {
 /// Returns the number of the columns of a console.
 pub fn columns(console: BorrowedHandle<'_>) -> Option<usize> {
     let mut about = CONSOLE_SCREEN_BUFFER_INFO::default();
-    // SAFETY: `about` is a place to write to.
+    // SAFETY: the call may write to `about`.
     done(unsafe { GetConsoleScreenBufferInfo(console.as_raw_handle(), &mut about) }).ok()?;
     usize::try_from(i32::from(about.srWindow.Right) - i32::from(about.srWindow.Left) + 1).ok().filter(|it| *it > 0)
 }
@@ -98,7 +98,7 @@ pub fn columns(console: BorrowedHandle<'_>) -> Option<usize> {
 /// Makes a console understand sequences that move the cursor and set colors. Does nothing if this is no console.
 pub fn show_colors(console: BorrowedHandle<'_>) {
     let mut mode = 0;
-    // SAFETY: `mode` is a place to write to, and the second call takes any number.
+    // SAFETY: the call may write to `mode`, and the second call takes any number.
     unsafe {
         if GetConsoleMode(console.as_raw_handle(), &mut mode) != 0 {
             SetConsoleMode(console.as_raw_handle(), mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);

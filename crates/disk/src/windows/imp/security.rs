@@ -50,7 +50,7 @@ impl Descriptor {
     pub(crate) fn of_this_user() -> Result<Self, Errno> {
         let user = User::of_process()?;
         let mut text = null_mut();
-        // SAFETY: the identifier lives during the call, and `text` is a place to write to.
+        // SAFETY: the identifier lives during the call, and the call may write to `text`.
         done(unsafe { ConvertSidToStringSidW(user.sid(), &mut text) })?;
         // SAFETY: the system wrote a text that ends with a zero.
         let characters =
@@ -67,7 +67,7 @@ impl Descriptor {
     fn of_text(text: &str) -> Result<Self, Errno> {
         let list: Vec<u16> = text.encode_utf16().chain([0]).collect();
         let mut descriptor = null_mut();
-        // SAFETY: the text ends with a zero, and `descriptor` is a place to write to.
+        // SAFETY: the text ends with a zero, and the call may write to `descriptor`.
         done(unsafe {
             ConvertStringSecurityDescriptorToSecurityDescriptorW(
                 list.as_ptr(),
@@ -215,7 +215,7 @@ impl User {
 
     fn known(class: TOKEN_INFORMATION_CLASS) -> Result<Self, Errno> {
         let mut token = null_mut();
-        // SAFETY: `token` is a place to write to; the handle of the process needs no closing.
+        // SAFETY: the call may write to `token`; the handle of the process needs no closing.
         done(unsafe { OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &mut token) })?;
         // SAFETY: the call has succeeded, so the handle is open and belongs to nobody else.
         let token = unsafe { OwnedHandle::from_raw_handle(token) };
@@ -259,13 +259,13 @@ impl User {
 /// administrators, and leaves it off.
 pub(crate) fn allow_links() -> Result<(), Errno> {
     let mut token = null_mut();
-    // SAFETY: `token` is a place to write to; the handle of the process needs no closing.
+    // SAFETY: the call may write to `token`; the handle of the process needs no closing.
     done(unsafe { OpenProcessToken(GetCurrentProcess(), TOKEN_ADJUST_PRIVILEGES | TOKEN_QUERY, &mut token) })?;
     // SAFETY: the call has succeeded, so the handle is open and belongs to nobody else.
     let token = unsafe { OwnedHandle::from_raw_handle(token) };
     let mut rights = TOKEN_PRIVILEGES { PrivilegeCount: 1, ..TOKEN_PRIVILEGES::default() };
     rights.Privileges[0].Attributes = SE_PRIVILEGE_ENABLED;
-    // SAFETY: the name ends with a zero, and the number is a place to write to.
+    // SAFETY: the name ends with a zero, and the call may write to the number.
     done(unsafe { LookupPrivilegeValueW(null(), SE_CREATE_SYMBOLIC_LINK_NAME, &mut rights.Privileges[0].Luid) })?;
     // SAFETY: the table has one right, as its head says. The earlier rights are not asked for.
     done(unsafe { AdjustTokenPrivileges(token.as_raw_handle(), 0, &rights, 0, null_mut(), null_mut()) })

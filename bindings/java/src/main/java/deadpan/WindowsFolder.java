@@ -111,7 +111,7 @@ final class WindowsFolder {
         try {
             BasicFileAttributes attributes =
                     Files.readAttributes(folder, BasicFileAttributes.class, NOFOLLOW_LINKS);
-            // A junction counts as a folder, and as something else too.
+            // For a junction, both isDirectory and isOther are true.
             return attributes.isDirectory()
                     && !attributes.isOther()
                     && attributes.lastModifiedTime().toInstant().isBefore(old)

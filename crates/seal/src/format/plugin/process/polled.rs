@@ -48,17 +48,17 @@ impl Streams {
         Ok(Some((ready(0), ready(1))))
     }
 
-    /// Writes to the program's input. Returns `None` if it is closed.
+    /// Writes to the program's input. Returns `None` if the input is closed.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Option<io::Result<usize>> {
         self.stdin.as_mut().map(|stdin| stdin.write(bytes))
     }
 
-    /// Reads the program's output. Returns `None` if it is closed.
+    /// Reads the program's output. Returns `None` if the output is closed.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
         self.stdout.as_mut().map(|stdout| stdout.read(buffer))
     }
 
-    /// Reads the program's standard error. Returns `None` if it is closed.
+    /// Reads the program's standard error. Returns `None` if standard error is closed.
     pub(super) fn read_error(&mut self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
         self.stderr.as_mut().map(|stderr| stderr.read(buffer))
     }

@@ -53,17 +53,17 @@ impl Streams {
         !self.waiting[index].is_empty() || self.ended[index] && !is_error
     }
 
-    /// Writes to the program's input. Returns `None` if it is closed.
+    /// Writes to the program's input. Returns `None` if the input is closed.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Option<io::Result<usize>> {
         self.stdin.as_mut().map(|stdin| stdin.write(bytes))
     }
 
-    /// Reads the program's output. Returns `None` if it is closed.
+    /// Reads the program's output. Returns `None` if the output is closed.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
         Some(self.read_of(0, buffer))
     }
 
-    /// Reads the program's standard error. Returns `None` if it is closed.
+    /// Reads the program's standard error. Returns `None` if standard error is closed.
     pub(super) fn read_error(&mut self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
         // At the end of a conversation, nobody has waited for the last pieces yet.
         while let Ok((is_error, bytes)) = self.pieces.try_recv() {
