@@ -8,7 +8,7 @@ use crate::workspace::{self, Workspace};
 use crate::{door, wings};
 
 /// Each crate, with the crates that it may depend on.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     (
         "cli",
         &[
@@ -22,17 +22,18 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("files", &["seal", "pack", "disk"]),
     ("fleet", &["remote", "seal", "sieve", "disk", "base64", "ct"]),
     ("remote", &["seal", "pack"]),
-    ("seal", &["base64", "pad", "compress", "ct"]),
+    ("seal", &["base64", "pad", "compress", "ct", "position"]),
     ("base64", &["ct"]),
     ("compress", &["ct"]),
     ("pad", &["ct"]),
     ("ct", &[]),
     ("pack", &["sieve", "disk"]),
     ("sieve", &["disk"]),
-    ("picture", &[]),
-    ("repair", &[]),
+    ("picture", &["position"]),
+    ("repair", &["position"]),
     ("lab", &[]),
-    ("disk", &[]),
+    ("position", &[]),
+    ("disk", &["position"]),
 ];
 
 /// The page that shows the arrows.

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use deadpan_position::FileExt;
 use parking_lot::{Condvar, Mutex};
 
 use crate::carrier::{Buffers, Layout, Pieces, SampleOrder, Sums, read_exact};
 use crate::open_files::Open;
-use crate::position::{read_exact_at, write_all_at};
+use crate::position::read_exact_at;
 use crate::template::Template;
 use crate::threads::together;
 use crate::{Error, Label, Pixels, Set, spare};
@@ -294,7 +295,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
             buffer.resize(usize::try_from(left).map_or(CHECK, |left| left.min(CHECK)), 0);
             is_read = opened.read(&mut buffer, sums.length, &self.buffers).is_ok();
             if let Some(place) = place.filter(|_| is_read) {
-                write_all_at(&scratch.file, &buffer, place + sums.length).map_err(Error::Write)?;
+                scratch.file.write_all_at(&buffer, place + sums.length).map_err(Error::Write)?;
             }
             sums.append(&Sums::plain(&buffer));
         }
@@ -348,7 +349,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
             self.read_part(index, known, at)
         };
         let write = |index: u32, bytes: &[u8], at: u64| match scratch.position(index) {
-            Some(position) => write_all_at(&scratch.file, bytes, position + at),
+            Some(position) => scratch.file.write_all_at(bytes, position + at),
             None => Ok(()),
         };
         spare::recover(self.set.count(), self.set.spares(), scratch.length, good, &read, &write)

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 
+use deadpan_position::{FileExt, fill};
 use parking_lot::Mutex;
 
 /// An input that several threads can read at any position at the same time.
@@ -46,51 +47,15 @@ impl ReadAt for [u8] {
     }
 }
 
-#[cfg(unix)]
 impl ReadAt for File {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(self, buffer, position)
-    }
-}
-
-/// Restores the position of a file after reading or writing elsewhere. On Windows, the calls that take a position move
-/// the position of the file too, and other code reads on from there.
-#[cfg(windows)]
-fn in_place<T>(mut file: &File, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    use std::io::{Seek, SeekFrom};
-    let before = file.stream_position();
-    let done = act();
-    if let Ok(before) = before {
-        file.seek(SeekFrom::Start(before))?;
-    }
-    done
-}
-
-#[cfg(windows)]
-impl ReadAt for File {
-    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-        in_place(self, || std::os::windows::fs::FileExt::seek_read(self, buffer, position))
+        FileExt::read_at(self, buffer, position)
     }
 }
 
 impl WriteAt for File {
-    #[cfg(unix)]
     fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
-        std::os::unix::fs::FileExt::write_all_at(self, bytes, position)
-    }
-
-    #[cfg(windows)]
-    fn write_all_at(&self, mut bytes: &[u8], mut position: u64) -> io::Result<()> {
-        while !bytes.is_empty() {
-            match in_place(self, || std::os::windows::fs::FileExt::seek_write(self, bytes, position))? {
-                0 => return Err(io::ErrorKind::WriteZero.into()),
-                written => {
-                    bytes = &bytes[written..];
-                    position += written as u64;
-                }
-            }
-        }
-        Ok(())
+        FileExt::write_all_at(self, bytes, position)
     }
 
     fn set_length(&self, length: u64) -> io::Result<()> {
@@ -133,16 +98,7 @@ impl WriteAt for Memory {
 
 /// Reads at a position until `buffer` is full or the data end. Returns the number of bytes that were read.
 pub(crate) fn read_full_at(input: &(impl ReadAt + ?Sized), buffer: &mut [u8], position: u64) -> io::Result<usize> {
-    let mut length = 0;
-    while length < buffer.len() {
-        match input.read_at(&mut buffer[length..], position.saturating_add(length as u64)) {
-            Ok(0) => break,
-            Ok(read) => length += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(length)
+    fill(buffer, position, |rest, position| input.read_at(rest, position))
 }
 
 /// The number of the system's error for a sector that a disk cannot read.

@@ -1,7 +1,7 @@
 //! Writes one file of an archive to a stream instead of a folder.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 use blake3::Hasher;
 
@@ -10,9 +10,6 @@ use crate::entry::Kind;
 use crate::error::{Error, Refusal};
 use crate::shown::shown;
 use crate::tar::{Map, Member};
-
-/// Zeros for holes. Each write is at most this long.
-static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// The stream that receives the file, and the state of the writing.
 pub(super) struct Single {
@@ -114,11 +111,7 @@ impl Holes {
 
     /// Writes zeros up to byte `end` of the file.
     fn fill(&mut self, output: &mut impl Write, end: u64) -> io::Result<()> {
-        while self.at < end {
-            let length = (end - self.at).min(ZEROS.len() as u64);
-            output.write_all(&ZEROS[..length as usize])?;
-            self.at += length;
-        }
+        self.at += io::copy(&mut io::repeat(0).take(end.saturating_sub(self.at)), output)?;
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use deadpan_position::FileExt;
 use parking_lot::Mutex;
 
 use super::layout::{HEADER, Layout, MAGIC, MOST_PICTURES};
@@ -13,7 +14,6 @@ use super::sums::{Pieces, Sums};
 use super::{png, webp};
 use crate::crc::crc64;
 use crate::open_files::Open;
-use crate::position::write_all_at;
 use crate::{Error, Format, Label, spare};
 
 /// The number of bytes that are converted to the file format, added to the checksums and written at once. This number
@@ -143,11 +143,11 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
             match self.layout.format() {
                 Format::Png => self.buffers.with(|buffer| {
                     sums.append(&Sums::frame(&self.layout, position, bytes, buffer));
-                    write_all_at(&file, buffer, self.layout.start(position))
+                    file.write_all_at(buffer, self.layout.start(position))
                 })?,
                 Format::WebP => {
                     sums.append(&Sums::plain(bytes));
-                    write_all_at(&file, bytes, self.layout.start(position))?;
+                    file.write_all_at(bytes, self.layout.start(position))?;
                 }
             }
             position += bytes.len() as u64;
@@ -195,14 +195,14 @@ impl<O: Fn(u32) -> io::Result<File> + Sync> Writer<O> {
                 sums.append(&Sums::structure(&adler.to_be_bytes()));
                 if let Some(patch) = png::patch(&self.layout, &layout) {
                     sums.crc32 ^= patch.crc;
-                    write_all_at(&file, &patch.bytes, patch.offset)?;
+                    file.write_all_at(&patch.bytes, patch.offset)?;
                 }
                 tail.extend_from_slice(&png::tail(adler, sums.crc32));
             }
             Format::WebP => tail.extend_from_slice(&webp::tail(&layout)),
         }
-        write_all_at(&file, &tail, layout.start(end))?;
-        write_all_at(&file, &head, 0)?;
+        file.write_all_at(&tail, layout.start(end))?;
+        file.write_all_at(&head, 0)?;
         // An existing file that `open` returned may be longer than the picture.
         file.set_len(layout.file_length())
     }
