@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use deadpan_position::FileExt;
 use parking_lot::{Condvar, Mutex};
 
 use crate::carrier::{Buffers, Layout, Pieces, SampleOrder, Sums, read_exact};
@@ -16,6 +15,7 @@ use crate::position::read_exact_at;
 use crate::template::Template;
 use crate::threads::together;
 use crate::{Error, Label, Pixels, Set, spare};
+use deadpan_position::FileExt;
 
 /// An opened picture of a set: the part of the data that the picture carries can be read.
 #[derive(Debug)]

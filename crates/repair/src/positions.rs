@@ -3,8 +3,9 @@
 use std::fs::File;
 use std::io;
 
-use deadpan_position::{FileExt, fill};
 use parking_lot::Mutex;
+
+use deadpan_position::{FileExt, fill};
 
 /// An input that several threads can read at any position at the same time.
 pub trait ReadAt: Sync {

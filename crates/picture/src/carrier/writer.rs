@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use deadpan_position::FileExt;
 use parking_lot::Mutex;
 
 use super::layout::{HEADER, Layout, MAGIC, MOST_PICTURES};
@@ -15,6 +14,7 @@ use super::{png, webp};
 use crate::crc::crc64;
 use crate::open_files::Open;
 use crate::{Error, Format, Label, spare};
+use deadpan_position::FileExt;
 
 /// The number of bytes that are converted to the file format, added to the checksums and written at once. This number
 /// of bytes fits into the cache of a CPU core.

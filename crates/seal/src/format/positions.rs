@@ -4,9 +4,8 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use deadpan_position::{FileExt, fill};
-
 use crate::Error;
+use deadpan_position::{FileExt, fill};
 
 /// An input that several threads can read at any position at the same time.
 pub trait ReadAt: Sync {
