@@ -41,6 +41,7 @@ pub(super) struct Ways<'a> {
     /// The place of each value.
     pub(super) table: &'a Table,
     /// The value of each place.
+    #[cfg_attr(not(all(target_arch = "x86_64", not(deadpan_portable))), expect(dead_code, reason = "for AVX2"))]
     pub(super) inverses: &'a Table,
     /// The permutation for each line.
     pub(super) choices: &'a [Choice],

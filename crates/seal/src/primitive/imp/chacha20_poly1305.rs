@@ -12,7 +12,9 @@ mod vectors;
 
 use aws_lc_rs::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
-use crate::{Error, Secret};
+use crate::Error;
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+use crate::Secret;
 
 /// The number of bytes in a key, in a nonce and in a tag.
 pub(crate) const KEY: usize = 32;
@@ -29,11 +31,9 @@ pub(crate) struct ChaCha {
 impl ChaCha {
     /// Makes a cipher that uses the fastest back end for this CPU.
     pub(crate) fn new(key: &[u8; KEY]) -> Result<Self, Error> {
-        let mut cipher = Self::anywhere(key)?;
+        let cipher = Self::anywhere(key)?;
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
-        {
-            cipher.vectors = vectors::Vectors::new().map(|vectors| (vectors, Secret::copy_of(key)));
-        }
+        let cipher = Self { vectors: vectors::Vectors::new().map(|vectors| (vectors, Secret::copy_of(key))), ..cipher };
         Ok(cipher)
     }
 
