@@ -450,8 +450,8 @@ impl Folder {
         super::dispose(found.as_handle())
     }
 
-    /// Whether a name that was removed is gone. Where the file system cannot remove a name at once, the name stays until
-    /// the last handle of the file is closed.
+    /// Whether a name that was removed is gone. Where the file system cannot remove a name at once, the name stays
+    /// until the last handle of the file is closed.
     pub(crate) fn lacks(&self, name: &OsStr) -> bool {
         matches!(self.looked(name), Ok(None))
     }
