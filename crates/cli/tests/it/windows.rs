@@ -37,9 +37,9 @@ impl Listed {
     }
 }
 
-/// Reads the list. A line that begins with two spaces names a script and the beginning of a command. After `!` instead of
-/// `:`, the commands are not run, because they would never end or would do harm, or because nothing of them can work.
-/// The other lines are reasons.
+/// Reads the list. A line that begins with two spaces names a script and the beginning of a command. After `!` instead
+/// of `:`, the commands are not run, because they would never end or would do harm, or because nothing of them can
+/// work. The other lines are reasons.
 fn read(list: &'static str) -> Vec<Listed> {
     let read = |line: &'static str| {
         let (script, rest) = line.split_at(line.find([':', '!']).expect("a script"));

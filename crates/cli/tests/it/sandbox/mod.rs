@@ -93,7 +93,7 @@ impl Sandbox {
     }
 
     pub fn settle(&self, command: &mut Command) {
-        let path = format!("{}:{}", self.1.display(), std::env::var("PATH").unwrap());
+        let path = format!("{}:{}", self.1.to_str().unwrap(), std::env::var("PATH").unwrap());
         command.current_dir(&self.0).env("PATH", path).env("DEADPAN_HOME", self.path("home"));
         // The folder with the plugin for tests, which is not in `PATH`.
         command.env("PLUGINS", concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/plugin"));
