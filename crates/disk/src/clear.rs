@@ -65,7 +65,7 @@ fn empty(top: &Folder) -> bool {
             let done = levels.pop();
             // Names that are added to the folder meanwhile are found by the next pass, which begins at the top folder.
             if let (Some(done), Some(above)) = (done, levels.last()) {
-                progress |= above.folder.remove_folder(&done.name).is_ok();
+                progress |= above.folder.remove_folder(&done.name).is_ok() && above.folder.lacks(&done.name);
             }
             continue;
         };
@@ -80,13 +80,13 @@ fn empty(top: &Folder) -> bool {
             match level.folder.removed(name) {
                 Err(Errno::ISDIR | Errno::PERM) => {}
                 removed => {
-                    progress |= removed.is_ok();
+                    progress |= removed.is_ok() && level.folder.lacks(name);
                     continue;
                 }
             }
         }
         if level.folder.remove_folder(name).is_ok() {
-            progress = true;
+            progress |= level.folder.lacks(name);
             continue;
         }
         let name = name.to_owned();

@@ -3,7 +3,7 @@
 //! Known people are the user's own keys that sign, contacts with a key that signs, and the principals of an
 //! `allowed_signers` file.
 
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -14,9 +14,12 @@ use crate::tell::patience;
 use crate::tell::shown::{Foreign, shown};
 use crate::tell::suggest::closest;
 use deadpan_disk::{Input, OpenMode};
+use deadpan_seal::Error;
 use deadpan_seal::key::{self, Found, KeyError};
-use deadpan_seal::sign::{Agent, Allowed, Signer, VerifyingKey};
+use deadpan_seal::sign::{Agent, AgentError, Allowed, SignError, Signer, VerifyingKey};
 
+/// The pipe of the SSH agent that comes with Windows, where `SSH_AUTH_SOCK` is usually not set.
+const PIPE: Option<&str> = if cfg!(windows) { Some(r"\\.\pipe\openssh-ssh-agent") } else { None };
 /// The prefix of a fingerprint in the form of OpenSSH.
 const SSH_FINGERPRINT: &str = "SHA256:";
 /// The maximum number of bytes that are read from an `allowed_signers` file. Longer files are refused.
@@ -278,17 +281,28 @@ fn unlock<T>(
 }
 
 fn in_agent(name: &str, key: &VerifyingKey) -> Result<Signer, Failure> {
-    let Some(socket) = std::env::var_os("SSH_AUTH_SOCK").filter(|path| !path.is_empty()) else {
+    let missing = || {
         let message = format!("{name} is a public key ({}), and signing needs the private one", key.scheme().name());
         let hint =
             "name the private key: one of your own (deadpan keys), its file, or start the SSH agent that holds it";
-        return Err(Failure::new(Exit::Key, message, hint));
+        Failure::new(Exit::Key, message, hint)
     };
+    let given = std::env::var_os("SSH_AUTH_SOCK").filter(|path| !path.is_empty());
+    let is_given = given.is_some();
+    let socket = given.or(PIPE.map(Into::into)).ok_or_else(missing)?;
     let agent = match patience::seconds(patience::AGENT, "an answer of the SSH agent")? {
         Some(limit) => Agent::new(socket).with_timeout(limit),
         None => Agent::new(socket),
     };
-    let keys = agent.keys().map_err(|error| Failure::seal("SSH_AUTH_SOCK", error))?;
+    let keys = agent.keys().map_err(|error| match (&error, PIPE) {
+        (Error::Sign(SignError::Agent(AgentError::Unreachable(reason))), Some(_))
+            if !is_given && reason.kind() == ErrorKind::NotFound =>
+        {
+            missing()
+        }
+        (_, Some(pipe)) if !is_given => Failure::seal(pipe, error),
+        _ => Failure::seal("SSH_AUTH_SOCK", error),
+    })?;
     keys.into_iter().find(|held| held.public() == key).map(Signer::from).ok_or_else(|| {
         let message = format!("the SSH agent does not have the private half of {name}");
         Failure::new(Exit::Key, message, "add it with ssh-add, or name the file of the private key")

@@ -269,7 +269,12 @@ fn reason(error: &io::Error) -> (Exit, String, &'static str) {
             (Exit::System, "your quota of the disk is used up", "free some space and try again")
         }
         ErrorKind::FileTooLarge => {
-            (Exit::System, "the file would grow too large", "the file system or a limit (ulimit -f) does not allow it")
+            let hint = if cfg!(windows) {
+                "the file system does not allow it"
+            } else {
+                "the file system or a limit (ulimit -f) does not allow it"
+            };
+            (Exit::System, "the file would grow too large", hint)
         }
         ErrorKind::ReadOnlyFilesystem => (Exit::System, "the file system is read-only", "write somewhere else"),
         ErrorKind::IsADirectory => (Exit::Usage, "it is a folder", "name a file"),
@@ -279,7 +284,8 @@ fn reason(error: &io::Error) -> (Exit, String, &'static str) {
         ErrorKind::InvalidFilename => (Exit::Usage, "the name is too long or not allowed there", "choose another name"),
         _ if is_broken_pipe(error) => (Exit::System, "the reader is gone", "no program reads the output any more"),
         _ if [Errno::MFILE, Errno::NFILE].map(|errno| Some(errno.raw_os_error())).contains(&error.raw_os_error()) => {
-            (Exit::System, "too many files are open", "allow more: ulimit -n 1024")
+            let hint = if cfg!(windows) { "close other programs" } else { "allow more: ulimit -n 1024" };
+            (Exit::System, "too many files are open", hint)
         }
         _ if error.get_ref().is_some_and(|inner| inner.is::<Exchanged>()) => {
             let hint = "see who can change names there, and run the command again";

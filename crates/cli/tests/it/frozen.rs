@@ -8,10 +8,10 @@ use crate::sandbox::{LIMIT, Sandbox, finish};
 use crate::scripts::play_in;
 
 /// The script in each folder that opens the folder's files.
-const SCRIPT: &str = "opens.txt";
+pub const SCRIPT: &str = "opens.txt";
 
 /// Returns the folders, one for each version.
-fn versions() -> Vec<PathBuf> {
+pub fn versions() -> Vec<PathBuf> {
     let frozen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/frozen");
     let mut folders: Vec<_> = fs::read_dir(frozen).unwrap().map(|entry| entry.unwrap().path()).collect();
     folders.retain(|path| path.is_dir());
@@ -32,13 +32,18 @@ fn add_files(root: &Path, folder: &Path, files: &mut Vec<String>) {
     }
 }
 
+/// Copies the files of a version into a sandbox.
+pub fn fill(sandbox: &Sandbox, folder: &Path) {
+    // Git does not record that only the owner may read a key.
+    let copy = "cp -R \"$0\"/. . && chmod -R u=rwX,go= .";
+    finish(sandbox.command("bash", &["-c", copy, folder.to_str().unwrap()]), LIMIT, |_| ()).expect(0, "");
+}
+
 #[test]
 fn files_of_earlier_versions_open() {
     for folder in versions() {
         let sandbox = Sandbox::new();
-        // Git does not record that only the owner may read a key.
-        let copy = "cp -R \"$0\"/. . && chmod -R u=rwX,go= .";
-        finish(sandbox.command("bash", &["-c", copy, folder.to_str().unwrap()]), LIMIT, |_| ()).expect(0, "");
+        fill(&sandbox, &folder);
         let complaints = play_in(&sandbox, &folder.join(SCRIPT), LIMIT);
         assert!(complaints.is_empty(), "\n{complaints}");
     }

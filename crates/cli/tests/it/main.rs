@@ -38,3 +38,4 @@ mod system;
 mod terminal;
 mod threads;
 mod trees;
+mod windows;

@@ -10,9 +10,8 @@
 //! `sh backup.sh`, is written to a file with this name before the first command runs. Commands with the address of the
 //! store `s3://bucket` run with a server. Where no server is installed, these commands are reported as skipped.
 
-use std::fmt::Write;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::sandbox::{LIMIT, Sandbox, finish};
@@ -97,8 +96,21 @@ fn play(path: &Path, limit: Duration) -> String {
 
 /// Runs a script like [`play`], but in this sandbox.
 pub fn play_in(sandbox: &Sandbox, path: &Path, limit: Duration) -> String {
+    let played = play_each(sandbox, path, limit, |_| true, str::to_owned);
+    played.into_iter().filter_map(|(_, complaint)| complaint).collect()
+}
+
+/// Runs the commands of a script for which `is_run` returns true, in this sandbox. Returns each of these commands, with
+/// a complaint if it did not end as expected. `plain` is applied to what is expected and to what is printed, before
+/// they are compared.
+pub fn play_each(
+    sandbox: &Sandbox,
+    path: &Path,
+    limit: Duration,
+    is_run: impl Fn(&str) -> bool,
+    plain: fn(&str) -> String,
+) -> Vec<(String, Option<String>)> {
     let text = fs::read_to_string(path).unwrap();
-    let mut complaints = String::new();
     let markdown = path.extension().is_some_and(|extension| extension == "md");
     let steps = steps(&text, markdown);
     assert!(!steps.is_empty(), "{} has no commands", path.display());
@@ -109,8 +121,9 @@ pub fn play_in(sandbox: &Sandbox, path: &Path, limit: Duration) -> String {
     let store = steps.iter().find(|step| needs_store(step));
     let store = store.and_then(|step| Server::gateway(&format!("{}:{}", path.display(), step.line)));
     let mut variables = String::new();
+    let mut played = Vec::new();
     for step in steps {
-        if needs_store(&step) && store.is_none() {
+        if needs_store(&step) && store.is_none() || !is_run(&step.command) {
             continue;
         }
         let mut command = sandbox.command("bash", &["-c", &format!("{variables}{}", step.command)]);
@@ -121,45 +134,39 @@ pub fn play_in(sandbox: &Sandbox, path: &Path, limit: Duration) -> String {
             Server::settle(server.port, sandbox, &mut command);
         }
         let run = finish(command, limit, |_| ());
-        let output = format!("{}{}", String::from_utf8_lossy(run.stdout()), run.stderr());
+        let output = plain(&format!("{}{}", String::from_utf8_lossy(run.stdout()), run.stderr()));
         let lines: Vec<_> = output.lines().filter(|line| !line.is_empty()).collect();
-        if run.code() != Some(step.code) || !all_fit(&step.output, &lines) {
-            let _ = writeln!(
-                complaints,
-                "{}:{}: $ {}\nexpected {}:\n{}\ngot {:?}:\n{}\n",
+        let expected: Vec<_> = step.output.iter().map(|line| plain(line)).collect();
+        let complaint = (run.code() != Some(step.code) || !all_fit(&expected, &lines)).then(|| {
+            format!(
+                "{}:{}: $ {}\nexpected {}:\n{}\ngot {:?}:\n{output}\n\n",
                 path.display(),
                 step.line,
                 step.command,
                 step.code,
-                step.output.join("\n"),
+                expected.join("\n"),
                 run.code(),
-                output
-            );
-        }
+            )
+        });
+        played.push((step.command, complaint));
     }
-    complaints
+    played
+}
+
+/// Returns the paths of all scripts and of the guides whose commands are run, in order.
+pub fn all() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let scripts = fs::read_dir(folder.join("tests/scripts")).unwrap().map(|entry| entry.unwrap().path());
+    let guides = ["backup", "folders", "keys", "pictures", "random", "rewrap", "sealing", "thresholds"]
+        .map(|page| folder.join("../../docs").join(page).with_extension("md"));
+    let mut paths: Vec<_> = scripts.chain(guides).collect();
+    paths.sort();
+    paths
 }
 
 #[test]
 fn every_script_passes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let scripts = fs::read_dir(folder.join("tests/scripts")).unwrap().map(|entry| entry.unwrap().path());
-    let mut paths: Vec<_> = scripts
-        .chain(
-            [
-                "backup.md",
-                "folders.md",
-                "keys.md",
-                "pictures.md",
-                "random.md",
-                "rewrap.md",
-                "sealing.md",
-                "thresholds.md",
-            ]
-            .map(|page| folder.join("../../docs").join(page)),
-        )
-        .collect();
-    paths.sort();
+    let paths = all();
     let complaints: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = paths.iter().map(|path| scope.spawn(|| play(path, LIMIT))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()

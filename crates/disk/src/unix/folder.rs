@@ -332,6 +332,11 @@ impl Folder {
         unlinkat(&self.handle, single(name)?, AtFlags::empty())
     }
 
+    /// Whether a name that was removed is gone: always on Unix.
+    pub(crate) fn lacks(&self, _name: &OsStr) -> bool {
+        true
+    }
+
     /// Renames `from` to `to`, and replaces a file with the name `to`.
     ///
     /// # Errors

@@ -450,6 +450,12 @@ impl Folder {
         super::dispose(found.as_handle())
     }
 
+    /// Whether a name that was removed is gone. Where the file system cannot remove a name at once, the name stays
+    /// until the last handle of the file is closed.
+    pub(crate) fn lacks(&self, name: &OsStr) -> bool {
+        matches!(self.looked(name), Ok(None))
+    }
+
     /// Renames `from` to `to`, and replaces a file with the name `to`.
     ///
     /// # Errors

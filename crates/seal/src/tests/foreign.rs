@@ -55,7 +55,7 @@ impl Foreign {
     pub(crate) fn seal_to(self, entries: &[Entry], data: &[u8]) -> Vec<u8> {
         let (key, entropy) = (file_key(0), Entropy::Fixed(0));
         let metadata = Metadata { name: Some(b"a file".to_vec()), ..Metadata::default() };
-        let contents = Contents { metadata, padded: self.padded, compressed: self.compressed };
+        let contents = Contents { metadata, padded: self.padded, compressed: self.compressed, ..Contents::default() };
         let metadata = contents.seal(&key, entropy).expect("a box");
         let length = header::length(entries.iter().map(|entry| entry.body.len()), metadata.len());
         let mut sealed = header::encode(&key, entries, &metadata, length).expect("a header");

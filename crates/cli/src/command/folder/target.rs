@@ -60,8 +60,9 @@ pub struct Target {
     /// Whether the archive was sealed. The data of a sealed archive are authenticated, so damaged data are never
     /// unpacked.
     is_authentic: bool,
-    root: Root,
+    // The unpacker is dropped before the folder is removed: some file systems of Windows remove no file that is open.
     unpacker: Unpacker,
+    root: Root,
 }
 
 enum Root {
@@ -149,7 +150,7 @@ impl Target {
         };
         let mut unpacker = Unpacker::new(folder.clone(), options);
         args.limit(&mut unpacker);
-        Self { place: place.clone(), is_authentic: true, root, unpacker }
+        Self { place: place.clone(), is_authentic: true, unpacker, root }
     }
 
     /// Marks the archive as not sealed.

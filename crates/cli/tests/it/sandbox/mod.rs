@@ -22,8 +22,8 @@ pub const LIMIT: Duration = Duration::from_secs(900);
 /// The time between two signals that kill a command.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// The folder, which is removed when the value is dropped.
-pub struct Sandbox(PathBuf);
+/// The folder, which is removed when the value is dropped, and the folder of the program `deadpan` for the shell.
+pub struct Sandbox(PathBuf, PathBuf);
 
 impl Sandbox {
     pub fn new() -> Self {
@@ -35,7 +35,14 @@ impl Sandbox {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let folder = parent.join(format!("deadpan-test-{}-{number}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
-        Self(folder)
+        Self(folder, Path::new(PROGRAM).parent().unwrap().into())
+    }
+
+    /// Makes a sandbox whose shell starts the program `deadpan` in the folder `programs`.
+    pub fn with_programs(programs: &Path) -> Self {
+        let mut sandbox = Self::new();
+        sandbox.1 = programs.into();
+        sandbox
     }
 
     /// Makes a sandbox with a key of this mode. Tests that run the program thousands of times are faster with small
@@ -86,8 +93,7 @@ impl Sandbox {
     }
 
     pub fn settle(&self, command: &mut Command) {
-        let program = Path::new(PROGRAM).parent().unwrap().to_str().unwrap();
-        let path = format!("{program}:{}", std::env::var("PATH").unwrap());
+        let path = format!("{}:{}", self.1.to_str().unwrap(), std::env::var("PATH").unwrap());
         command.current_dir(&self.0).env("PATH", path).env("DEADPAN_HOME", self.path("home"));
         // The folder with the plugin for tests, which is not in `PATH`.
         command.env("PLUGINS", concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/plugin"));

@@ -60,6 +60,9 @@ pub struct Metadata {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub(crate) metadata: Metadata,
+    /// The sealed time, in an opened file: seconds since 1970, and nanoseconds. A `SystemTime` of Windows has steps of
+    /// 100 nanoseconds and ends in the year 30828, and signatures are about the fields as they were sealed.
+    pub(crate) time: Option<(i64, u32)>,
     pub(crate) padded: bool,
     pub(crate) compressed: bool,
 }
@@ -93,15 +96,20 @@ impl Contents {
         self.encode()[..self.length()].to_vec()
     }
 
+    fn time(&self) -> Option<(i64, u32)> {
+        self.time.or_else(|| self.metadata.modified.map(since_epoch))
+    }
+
     fn length(&self) -> usize {
-        let Metadata { name, modified, mode, .. } = &self.metadata;
+        let Metadata { name, mode, .. } = &self.metadata;
         let name = name.as_ref().map_or(0, |name| 2 + name.len());
-        3 + modified.map_or(0, |_| 12) + mode.map_or(0, |_| 2) + name + usize::from(self.compressed)
+        3 + self.time().map_or(0, |_| 12) + mode.map_or(0, |_| 2) + name + usize::from(self.compressed)
     }
 
     fn encode(&self) -> Secret {
-        let Metadata { kind, name, modified, mode } = &self.metadata;
-        let present = if modified.is_some() { TIME } else { 0 }
+        let Metadata { kind, name, mode, .. } = &self.metadata;
+        let time = self.time();
+        let present = if time.is_some() { TIME } else { 0 }
             | if mode.is_some() { MODE } else { 0 }
             | if name.is_some() { NAME } else { 0 }
             | if self.compressed { COMPRESSION } else { 0 };
@@ -110,8 +118,7 @@ impl Contents {
         let mut put =
             |bytes: &[u8]| rest.split_off_mut(..bytes.len()).expect("room was counted").copy_from_slice(bytes);
         put(&[*kind as u8, self.padded.into(), present]);
-        if let Some(time) = modified {
-            let (seconds, nanoseconds) = since_epoch(*time);
+        if let Some((seconds, nanoseconds)) = time {
             put(&seconds.to_be_bytes());
             put(&nanoseconds.to_be_bytes());
         }
@@ -148,7 +155,11 @@ impl Contents {
         if present > TIME | MODE | NAME | COMPRESSION {
             return Err(Error::Newer("an unknown field of the metadata"));
         }
-        let modified = if present & TIME == 0 { None } else { Some(from_epoch(number(8)? as i64, number(4)? as u32)?) };
+        let time = if present & TIME == 0 { None } else { Some((number(8)? as i64, number(4)? as u32)) };
+        if time.is_some_and(|(_, nanoseconds)| nanoseconds >= 1_000_000_000) {
+            return Err(Error::Header("the time in the metadata"));
+        }
+        let modified = time.and_then(from_epoch);
         let mode = if present & MODE == 0 { None } else { Some(number(2)? as u32) };
         let length = if present & NAME == 0 { None } else { Some(number(2)? as usize) };
         let name = length.map(|length| take(length).map(<[u8]>::to_vec)).transpose()?;
@@ -161,7 +172,7 @@ impl Contents {
         if bad || !shortest || rest.iter().any(|byte| *byte != 0) {
             return Err(Error::Header("the metadata"));
         }
-        Ok(Self { metadata: Metadata { kind, name, modified, mode }, padded, compressed })
+        Ok(Self { metadata: Metadata { kind, name, modified, mode }, time, padded, compressed })
     }
 
     /// Seals the contents. Returns the IV, the ciphertext and the tag.
@@ -212,13 +223,11 @@ fn since_epoch(time: SystemTime) -> (i64, u32) {
     }
 }
 
-fn from_epoch(seconds: i64, nanoseconds: u32) -> Result<SystemTime, Error> {
+/// Returns `None` for a time that this system cannot express.
+fn from_epoch((seconds, nanoseconds): (i64, u32)) -> Option<SystemTime> {
     let whole = Duration::from_secs(seconds.unsigned_abs());
     let time = if seconds < 0 { UNIX_EPOCH.checked_sub(whole) } else { UNIX_EPOCH.checked_add(whole) };
-    let time = time
-        .filter(|_| nanoseconds < 1_000_000_000)
-        .and_then(|time| time.checked_add(Duration::from_nanos(nanoseconds.into())));
-    time.ok_or(Error::Header("the time in the metadata"))
+    time?.checked_add(Duration::from_nanos(nanoseconds.into()))
 }
 
 #[cfg(test)]
@@ -234,22 +243,35 @@ mod tests {
         let times = [
             None,
             Some(UNIX_EPOCH),
-            Some(UNIX_EPOCH - Duration::new(5, 1)),
-            Some(UNIX_EPOCH - Duration::from_secs(1 << 63)),
-            Some(UNIX_EPOCH + Duration::new(1 << 33, 999_999_999)),
+            Some(UNIX_EPOCH - Duration::new(5, 100)),
+            Some(UNIX_EPOCH - Duration::from_secs(1 << 33)),
+            Some(UNIX_EPOCH + Duration::new(1 << 33, 999_999_900)),
         ];
         for modified in times {
             for mode in [None, Some(0), Some(0o7777)] {
                 for name in [None, Some(b"a".to_vec()), Some(vec![0xff; 239]), Some(vec![b'n'; LONGEST_NAME])] {
                     let metadata = Metadata { kind: Kind::File, name, modified, mode };
                     for compressed in [false, true] {
-                        let contents = Contents { metadata: metadata.clone(), padded: true, compressed };
+                        let time = modified.map(since_epoch);
+                        let contents = Contents { metadata: metadata.clone(), time, padded: true, compressed };
                         assert_eq!(round(&contents), contents);
                     }
                 }
             }
         }
         assert_eq!(round(&Contents::default()), Contents::default());
+    }
+
+    /// On Windows, a signed file did not open if its time had digits below 100 nanoseconds.
+    #[test]
+    fn the_fields_of_an_opened_file_are_those_that_were_sealed() {
+        for time in [(1, 999_999_999), (-1, 1), (i64::MIN, 0), (i64::MAX, 999_999_999)] {
+            let sealed = Contents { time: Some(time), ..Contents::default() };
+            assert_eq!(round(&sealed).fields(), sealed.fields(), "{time:?}");
+            assert_eq!(sealed.fields().len(), 15);
+        }
+        let late = Contents { time: Some((1, 1_000_000_000)), ..Contents::default() };
+        assert!(matches!(Contents::decode(&late.encode()), Err(Error::Header(_))));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Keys in an SSH agent. This module is a client of the agent protocol (draft-ietf-sshm-ssh-agent) over a Unix socket.
+//! Keys in an SSH agent. This module is a client of the agent protocol (draft-ietf-sshm-ssh-agent) over a Unix socket,
+//! or over a named pipe of Windows.
 //!
 //! An agent holds private keys, or talks to hardware that holds private keys, and signs without revealing the keys. The
 //! caller passes the path of the socket. By convention, the environment variable `SSH_AUTH_SOCK` contains the path of
@@ -15,6 +16,8 @@
 //! ```
 
 mod error;
+#[cfg(windows)]
+mod pipe;
 mod socket;
 
 pub use error::AgentError;
@@ -140,5 +143,5 @@ impl AgentKey {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests;

@@ -1,8 +1,6 @@
 //! One connection to an agent, with a deadline. Each message on the connection begins with its length.
 
 use std::io::{self, ErrorKind, Read, Write};
-#[cfg(not(unix))]
-use std::net::TcpStream as Stream;
 #[cfg(unix)]
 use std::os::unix::net::UnixStream as Stream;
 use std::path::Path;
@@ -11,6 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::AgentError;
+#[cfg(windows)]
+use super::pipe::Pipe as Stream;
 
 /// The longest message that the client accepts. OpenSSH has the same limit.
 const MAX_LEN: u32 = 256 << 10;
@@ -23,8 +23,8 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// Connects to the agent. The system has no time-out for connecting to a Unix socket. Another thread therefore
-    /// connects, and that thread may wait longer than the deadline.
+    /// Connects to the agent. The system has no time-out for connecting to a Unix socket or a pipe. Another thread
+    /// therefore connects, and that thread may wait longer than the deadline.
     pub(super) fn connect(path: &Path, timeout: Duration) -> Result<Self, AgentError> {
         let deadline = Instant::now() + timeout;
         let (sender, receiver) = mpsc::channel();
@@ -32,7 +32,7 @@ impl Socket {
         thread::Builder::new()
             .spawn(move || {
                 // After the deadline, no thread receives the result, so sending the result may fail.
-                let _ = sender.send(connect(&path));
+                let _ = sender.send(connect(&path, deadline));
             })
             .map_err(AgentError::Unreachable)?;
         match receiver.recv_timeout(timeout) {
@@ -102,12 +102,11 @@ impl Socket {
 }
 
 #[cfg(unix)]
-fn connect(path: &Path) -> io::Result<Stream> {
+fn connect(path: &Path, _deadline: Instant) -> io::Result<Stream> {
     Stream::connect(path)
 }
 
-/// The standard library has Unix sockets on Unix only.
-#[cfg(not(unix))]
-fn connect(_: &Path) -> io::Result<Stream> {
-    Err(ErrorKind::Unsupported.into())
+#[cfg(windows)]
+fn connect(path: &Path, deadline: Instant) -> io::Result<Stream> {
+    Stream::connect(path, deadline)
 }

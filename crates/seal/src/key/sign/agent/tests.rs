@@ -1,26 +1,45 @@
 //! Tests with a real `ssh-agent`, and with fake agents that send wrong answers, never answer, or close the connection
 //! early.
 
+#[cfg(windows)]
+#[allow(unsafe_code)]
+mod listener;
+
+#[cfg(windows)]
+use std::fs::File as Stream;
 use std::io::{Read, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
+#[cfg(unix)]
+use std::os::unix::net::{UnixListener as Listener, UnixStream as Stream};
 use std::path::Path;
+#[cfg(unix)]
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 use std::{fs, thread};
 
 use aws_lc_rs::digest;
 
+#[cfg(windows)]
+use self::listener::PipeListener as Listener;
 use super::*;
 use crate::key::sign::{Scheme, Signer, SigningKey};
 
 const DIGEST: [u8; 64] = [7; 64];
 
+/// Returns a path to listen on, which is unique as long as the folder exists.
+fn path_in(folder: &Path) -> PathBuf {
+    if cfg!(windows) {
+        Path::new(r"\\.\pipe").join(format!("deadpan-{}", folder.file_name().unwrap().display()))
+    } else {
+        folder.join("agent")
+    }
+}
+
 /// Starts a fake agent that calls `answer` for each connection. `answer` gets the request, which begins with its
 /// message number. Dropping the returned folder removes the agent's folder.
-fn fake(answer: impl Fn(&[u8], &mut UnixStream) + Send + 'static) -> (tempfile::TempDir, Agent) {
+fn fake(answer: impl Fn(&[u8], &mut Stream) + Send + 'static) -> (tempfile::TempDir, Agent) {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("agent");
-    let listener = UnixListener::bind(&path).unwrap();
+    let path = path_in(folder.path());
+    let listener = Listener::bind(&path).unwrap();
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
@@ -231,8 +250,8 @@ fn an_agent_that_hangs_is_given_up() {
         }
     });
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("agent");
-    let _listener = UnixListener::bind(&path).unwrap();
+    let path = path_in(folder.path());
+    let _listener = Listener::bind(&path).unwrap();
     for agent in [silent, slow, Agent::new(path)] {
         let start = Instant::now();
         let error = agent_error(agent.with_timeout(timeout).keys());
@@ -240,18 +259,23 @@ fn an_agent_that_hangs_is_given_up() {
         assert!(start.elapsed() >= timeout || matches!(error, AgentError::Closed));
         assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     }
-    let error = agent_error(Agent::new(folder.path().join("none")).keys());
+    let none = tempfile::tempdir().unwrap();
+    let error = agent_error(Agent::new(path_in(none.path())).keys());
     assert!(
         matches!(&error, AgentError::Unreachable(error) if error.kind() == std::io::ErrorKind::NotFound),
         "{error}"
     );
-    fs::write(folder.path().join("file"), "").unwrap();
-    assert!(matches!(agent_error(Agent::new(folder.path().join("file")).keys()), AgentError::Unreachable(_)));
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    assert!(matches!(agent_error(Agent::new(&file).keys()), AgentError::Unreachable(_)));
+    assert_eq!(fs::read(&file).unwrap(), b"", "no request is written into a file");
 }
 
 /// An `ssh-agent` that runs in the foreground. Dropping the value ends the agent.
+#[cfg(unix)]
 struct RunningAgent(Child);
 
+#[cfg(unix)]
 impl Drop for RunningAgent {
     fn drop(&mut self) {
         let _ = self.0.kill();
@@ -259,6 +283,7 @@ impl Drop for RunningAgent {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn the_installed_ssh_agent_signs() {
     let folder = tempfile::tempdir().unwrap();
@@ -299,6 +324,7 @@ fn the_installed_ssh_agent_signs() {
 }
 
 /// Checks a signature by the key `two` with `ssh-keygen -Y verify`.
+#[cfg(unix)]
 fn check_with_ssh_keygen(folder: &Path, armor: &str, message: &[u8]) {
     fs::write(folder.join("sig"), armor).unwrap();
     let line = fs::read_to_string(folder.join("two.pub")).unwrap();
