@@ -26,7 +26,6 @@ const EXCEPTIONS: u32 = 0x3f;
 impl Convention {
     /// Reads the state of this thread.
     pub(crate) fn read() -> Self {
-        #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut))]
         let mut found = Self { flags: 0, mxcsr: 0, x87: 0 };
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the instructions write to the stack, where the compiler keeps nothing because `nostack` is absent,

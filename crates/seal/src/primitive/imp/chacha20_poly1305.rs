@@ -12,7 +12,9 @@ mod vectors;
 
 use aws_lc_rs::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
-use crate::{Error, Secret};
+use crate::Error;
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+use crate::Secret;
 
 /// The number of bytes in a key, in a nonce and in a tag.
 pub(crate) const KEY: usize = 32;
@@ -29,12 +31,11 @@ pub(crate) struct ChaCha {
 impl ChaCha {
     /// Makes a cipher that uses the fastest back end for this CPU.
     pub(crate) fn new(key: &[u8; KEY]) -> Result<Self, Error> {
-        let mut cipher = Self::anywhere(key)?;
-        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
-        {
-            cipher.vectors = vectors::Vectors::new().map(|vectors| (vectors, Secret::copy_of(key)));
-        }
-        Ok(cipher)
+        Ok(Self {
+            #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+            vectors: vectors::Vectors::new().map(|vectors| (vectors, Secret::copy_of(key))),
+            ..Self::anywhere(key)?
+        })
     }
 
     /// Makes a cipher that uses only AWS-LC and runs on every CPU.
