@@ -432,10 +432,11 @@ impl Folder {
         while walk.advance() {
             match walk.open()? {
                 WalkStep::Node(Node::File(file), _) => rustix::fs::fsync(&file)?,
-                WalkStep::Node(Node::Folder(Ok(())), _) => match walk.folder() {
-                    Some(folder) => rustix::fs::fsync(&folder.handle)?,
-                    None => {}
-                },
+                WalkStep::Node(Node::Folder(Ok(())), _) => {
+                    if let Some(folder) = walk.folder() {
+                        rustix::fs::fsync(&folder.handle)?;
+                    }
+                }
                 _ => {}
             }
         }
