@@ -6,6 +6,8 @@ import sys
 import tempfile
 import zipfile
 
+import macho
+
 # PEP 599, for what a Rust library can need.
 MANYLINUX2014 = {
     "libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libgcc_s.so.1", "ld-linux-x86-64.so.2",
@@ -43,6 +45,17 @@ def windows(path):
     assert needed and not strange, f"needs {strange}"
 
 
+def macos(path):
+    """Checks a library for macOS."""
+    with open(path, "rb") as file:
+        found = macho.read(file.read())
+    assert found.kind in (macho.DYLIB, macho.BUNDLE), "no library"
+    assert "_PyInit__native" in found.exported, "no module of Python"
+    # The process of Python has the functions of Python. All others must come from a library that is named.
+    strange = {name for name in found.wanted if not name.startswith(("_Py", "__Py"))}
+    assert found.wanted and not strange, f"no library has {strange}"
+
+
 def main():
     """Checks the wheel and prints its name."""
     wheel = sys.argv[1]
@@ -57,8 +70,7 @@ def main():
         elif "win" in tag and "macos" not in tag:
             windows(path)
         else:
-            with open(path, "rb") as file:
-                assert file.read(4) == bytes.fromhex("cffaedfe"), "no library of macOS"
+            macos(path)
         assert any(name.endswith("/METADATA") for name in archive.namelist())
     print(f"ok: {tag} needs what it may")
 

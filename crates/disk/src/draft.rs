@@ -18,6 +18,7 @@ use crate::folder::Folder;
 use crate::handle::{Handle, Locked, since_1970};
 use crate::names;
 use crate::sweep::sweep;
+use crate::sync::sync_file;
 use crate::system::Errno;
 use crate::system::user::umask;
 
@@ -182,7 +183,7 @@ impl Draft {
     /// # Errors
     /// The system's errors.
     pub fn sync(&self) -> Result<(), Error> {
-        self.file.sync_all().map_err(Error::write)
+        sync_file(&self.file).map_err(Error::write)
     }
 
     /// Sets the attributes of the file and gives the file its name.

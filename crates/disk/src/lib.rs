@@ -17,6 +17,7 @@ pub mod names;
 pub mod portable;
 mod set;
 mod sweep;
+mod sync;
 #[cfg(unix)]
 mod unix;
 mod walk;
@@ -42,6 +43,7 @@ pub use input::{Found, Input, OpenMode, Spot};
 pub use keep::keep;
 pub use set::{Left, SetError, land_set};
 pub use sweep::sweep;
+pub use sync::{sync_data, sync_file};
 pub use system::Errno;
 pub use system::special::{append_to, open_special};
 #[cfg(windows)]

@@ -14,7 +14,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{DirEntry, OFlags, SeekFrom, copy_file_range, fcntl_getfl, fcntl_setfl, seek};
+use rustix::fs::{DirEntry, OFlags, fcntl_getfl, fcntl_setfl};
 pub use rustix::io::Errno;
 
 use crate::about::FileKind;
@@ -26,6 +26,13 @@ pub(crate) type FolderHandle = std::os::fd::OwnedFd;
 pub(crate) type Borrowed<'a> = std::os::fd::BorrowedFd<'a>;
 /// The names of a folder, while the folder is listed.
 pub(crate) type Entries = rustix::fs::Dir;
+
+/// The error of an operation that a file system does not support. On macOS, the names ENOTSUP and EOPNOTSUPP belong to
+/// two numbers, and file systems return the first.
+#[cfg(target_vendor = "apple")]
+const UNSUPPORTED: Errno = Errno::NOTSUP;
+#[cfg(not(target_vendor = "apple"))]
+const UNSUPPORTED: Errno = Errno::OPNOTSUPP;
 
 pub(crate) fn borrowed(file: &File) -> Borrowed<'_> {
     file.as_fd()
@@ -85,8 +92,45 @@ pub(crate) fn wait_for_data(file: &File) -> io::Result<()> {
     Ok(fcntl_setfl(file, fcntl_getfl(file)? - OFlags::NONBLOCK)?)
 }
 
+/// Writes what the system has cached of a file or folder to the disk.
+#[cfg(target_vendor = "apple")]
+pub(crate) fn flush(handle: impl AsFd) -> Result<(), Errno> {
+    // On macOS, `fsync` leaves the data in the cache of the drive. Network drives have no other call. For pipes, other
+    // systems return `INVAL`.
+    match rustix::fs::fcntl_fullfsync(&handle) {
+        Err(Errno::NOTSUP | Errno::OPNOTSUPP | Errno::INVAL | Errno::NOTTY | Errno::BADF) => {
+            rustix::fs::fsync(handle).map_err(|error| if error == UNSUPPORTED { Errno::INVAL } else { error })
+        }
+        flushed => flushed,
+    }
+}
+
+#[cfg(not(target_vendor = "apple"))]
+pub(crate) fn flush(handle: impl AsFd) -> Result<(), Errno> {
+    rustix::fs::fsync(handle)
+}
+
+/// Writes what the system has cached of a file to the disk, as the standard library does it.
+#[cfg(not(target_vendor = "apple"))]
+pub(crate) fn sync_file(file: &File) -> io::Result<()> {
+    file.sync_all()
+}
+
+/// Writes what the system has cached of a file to the disk. The standard library does not do it on network drives.
+#[cfg(target_vendor = "apple")]
+pub(crate) fn sync_file(file: &File) -> io::Result<()> {
+    loop {
+        match flush(file) {
+            Err(Errno::INTR) => {}
+            flushed => return Ok(flushed?),
+        }
+    }
+}
+
 /// Finds the first part with data at or after `position`.
+#[cfg(not(target_vendor = "apple"))]
 pub(crate) fn next_data(file: &File, position: u64, length: u64) -> io::Result<Option<(u64, u64)>> {
+    use rustix::fs::{SeekFrom, seek};
     let begin = match seek(file, SeekFrom::Data(position)) {
         Err(Errno::NXIO) => return Ok(None),
         begin => begin?,
@@ -95,11 +139,20 @@ pub(crate) fn next_data(file: &File, position: u64, length: u64) -> io::Result<O
     Ok((begin < end).then_some((begin, end)))
 }
 
+/// Finds no holes. On macOS, a search for data that begins inside of data finds the next data behind a hole, so that
+/// data would be taken for a hole.
+#[cfg(target_vendor = "apple")]
+#[expect(clippy::unnecessary_wraps, reason = "it can fail on other systems")]
+pub(crate) fn next_data(_file: &File, position: u64, length: u64) -> io::Result<Option<(u64, u64)>> {
+    Ok((position < length).then_some((position, length)))
+}
+
 /// Copies up to `length` bytes, or returns `None` if the system cannot copy between these files.
+#[cfg(target_os = "linux")]
 pub(crate) fn copy_range(from: &File, at: u64, to: &File, into: u64, length: usize) -> io::Result<Option<usize>> {
     loop {
         let (mut at, mut into) = (at, into);
-        match copy_file_range(from, Some(&mut at), to, Some(&mut into), length) {
+        match rustix::fs::copy_file_range(from, Some(&mut at), to, Some(&mut into), length) {
             Err(Errno::INTR) => {}
             Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM | Errno::BADF) => {
                 return Ok(None);
@@ -107,4 +160,11 @@ pub(crate) fn copy_range(from: &File, at: u64, to: &File, into: u64, length: usi
             copied => return Ok(Some(copied?)),
         }
     }
+}
+
+/// Always returns `None`, because only Linux has this call.
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "it can fail on Linux")]
+pub(crate) fn copy_range(_from: &File, _at: u64, _to: &File, _into: u64, _length: usize) -> io::Result<Option<usize>> {
+    Ok(None)
 }

@@ -12,8 +12,8 @@ use crate::place::recover;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::shown;
 use crate::tell::signals;
-use deadpan_disk::Handle;
 use deadpan_disk::portable::{FileExt, OsStrExt, OsStringExt};
+use deadpan_disk::{Handle, sync_data, sync_file};
 use deadpan_seal::Sidecar;
 
 const SUFFIX: &[u8] = b".deadpan-rewrap";
@@ -50,7 +50,7 @@ pub fn overwrite(target: &LockedFile, old: Vec<u8>, new: Vec<u8>) -> Result<(), 
     let written = (|| {
         file.set_len(0)?;
         (&file).write_all(&record.encode())?;
-        file.sync_all()?;
+        sync_file(&file)?;
         folder.sync()
     })();
     let remove = || {
@@ -64,7 +64,7 @@ pub fn overwrite(target: &LockedFile, old: Vec<u8>, new: Vec<u8>) -> Result<(), 
     }
     // Ctrl-C has to wait, so that it takes effect before or after the write of the header, but not during the write.
     signals::hold(|_| {
-        let write = |header: &[u8]| target.file.write_all_at(header, 0).and_then(|()| target.file.sync_data());
+        let write = |header: &[u8]| target.file.write_all_at(header, 0).and_then(|()| sync_data(&target.file));
         let Err(error) = write(&new) else {
             remove();
             return Ok(());

@@ -21,7 +21,7 @@ use crate::tell::shown::{planted_by, shown};
 use crate::tell::signals;
 use crate::tell::streams;
 use deadpan_disk::portable::OsStrExt;
-use deadpan_disk::{About, Error, FileId, FileKind, Folder, Replace};
+use deadpan_disk::{About, Error, FileId, FileKind, Folder, Replace, sync_file};
 use deadpan_remote::Upload;
 
 /// The options of all commands that write a result.
@@ -441,7 +441,7 @@ impl Output {
                 partial.land(attributes, Replace::any_if(replace), sync)?;
                 Ok(place)
             }
-            Self::Stream { file, place } if sync => match file.sync_all() {
+            Self::Stream { file, place } if sync => match sync_file(&file) {
                 // Pipes and terminals cannot be synced, and report `InvalidInput`.
                 Err(error) if error.kind() != ErrorKind::InvalidInput => {
                     Err(Failure::io("write", &place.shown(), &error))

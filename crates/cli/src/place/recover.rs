@@ -18,7 +18,7 @@ use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::shown;
 use deadpan_disk::portable::FileExt;
-use deadpan_disk::{About, Folder, Handle, Locked, Spot};
+use deadpan_disk::{About, Folder, Handle, Locked, Spot, sync_data};
 use deadpan_seal::{Sidecar, Standing};
 
 /// The maximum time to wait for a run that is writing the header, and the time between two checks.
@@ -110,7 +110,7 @@ fn put_back(real: &Spot, about: &About, old: &[u8]) -> io::Result<()> {
         return Err(io::ErrorKind::StaleNetworkFileHandle.into());
     }
     file.write_all_at(old, 0)?;
-    file.sync_data()
+    sync_data(&file)
 }
 
 /// Whether the record belongs to a file of this length and payload.

@@ -7,6 +7,8 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
+#[cfg(target_vendor = "apple")]
+pub use self::unix::is_ignored;
 #[cfg(unix)]
 pub use self::unix::{descriptor, give_back_memory, was_closed};
 #[cfg(windows)]

@@ -8,13 +8,13 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, Gid, Mode, OFlags, Stat, Uid, chownat, fchmod, fstat, fsync, linkat, mkdirat, openat,
-    readlinkat, renameat, statat, symlinkat, unlinkat, utimensat,
+    AtFlags, CWD, Dir, Gid, Mode, OFlags, Stat, Uid, chownat, fchmod, fstat, linkat, mkdirat, openat, readlinkat,
+    renameat, statat, symlinkat, unlinkat, utimensat,
 };
 use rustix::io::Errno;
 
 use super::handle::times;
-use super::{Entry, single};
+use super::{Entry, UNSUPPORTED, flush, single};
 use crate::about::{About, FileKind};
 use crate::cleanup;
 use crate::folder::Folder;
@@ -124,7 +124,9 @@ impl Folder {
 
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn enter_unmounted(&self, name: &OsStr) -> io::Result<Self> {
-        self.enter(name)
+        let entered = self.enter(name)?;
+        let is_same = entered.about()?.id.device == self.about()?.id.device;
+        if is_same { Ok(entered) } else { Err(io::ErrorKind::CrossesDevices.into()) }
     }
 
     /// Opens a folder in this folder to use names in it.
@@ -268,7 +270,7 @@ impl Folder {
         match openat(&self.handle, ".", flags, Mode::RUSR | Mode::WUSR) {
             Ok(file) => Ok(Some(file.into())),
             // File systems and kernels without support for nameless files return these errors.
-            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => Ok(None),
+            Err(UNSUPPORTED | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => Ok(None),
             // The system returns `PERM` if the folder was removed.
             Err(Errno::PERM) if self.about().is_ok_and(|about| about.links == 0) => Err(Errno::NOENT),
             Err(error) => Err(error),
@@ -347,8 +349,10 @@ impl Folder {
 
     pub(crate) fn moved_new(&self, from: &OsStr, other: &Self, to: &OsStr) -> Result<(), Errno> {
         let (from, to) = (single(from)?, single(to)?);
-        #[cfg(target_os = "linux")]
+        #[cfg(any(target_os = "linux", target_vendor = "apple"))]
         match rustix::fs::renameat_with(&self.handle, from, &other.handle, to, rustix::fs::RenameFlags::NOREPLACE) {
+            #[cfg(target_vendor = "apple")]
+            Err(UNSUPPORTED) => {}
             Err(Errno::INVAL | Errno::NOSYS) => {}
             result => return result,
         }
@@ -360,12 +364,16 @@ impl Folder {
     }
 
     /// Swaps two names.
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
     pub(crate) fn exchange(&self, one: &OsStr, other: &OsStr) -> Result<(), Errno> {
-        rustix::fs::renameat_with(&self.handle, one, &self.handle, other, rustix::fs::RenameFlags::EXCHANGE)
+        let flags = rustix::fs::RenameFlags::EXCHANGE;
+        rustix::fs::renameat_with(&self.handle, one, &self.handle, other, flags).map_err(|error| match error {
+            UNSUPPORTED => Errno::OPNOTSUPP,
+            error => error,
+        })
     }
 
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
     pub(crate) fn exchange(&self, _one: &OsStr, _other: &OsStr) -> Result<(), Errno> {
         Err(Errno::NOSYS)
     }
@@ -395,7 +403,7 @@ impl Folder {
     /// # Errors
     /// The system's errors.
     pub fn sync(&self) -> io::Result<()> {
-        match fsync(&self.handle) {
+        match flush(&self.handle) {
             // If the user may not list the folder, it was opened only to use names in it, and `fsync` fails for this
             // handle. But `syncfs` works with the handle of any file in the folder.
             #[cfg(target_os = "linux")]
@@ -417,8 +425,28 @@ impl Folder {
         #[cfg(not(target_os = "linux"))]
         {
             rustix::fs::sync();
-            Ok(())
+            self.sync_each()
         }
+    }
+
+    /// Writes each file and folder in this folder to the disk, because `sync` does not wait until its data are written.
+    #[cfg(not(target_os = "linux"))]
+    fn sync_each(&self) -> io::Result<()> {
+        use crate::{Node, Walk, WalkStep};
+        let mut walk = Walk::new(self.clone())?;
+        while walk.advance() {
+            match walk.open()? {
+                WalkStep::Node(Node::File(file), _) => rustix::fs::fsync(&file)?,
+                WalkStep::Node(Node::Folder(Ok(())), _) => {
+                    if let Some(folder) = walk.folder() {
+                        rustix::fs::fsync(&folder.handle)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        // On macOS, this call empties the cache of the drive too, which has the data of all these files.
+        self.sync()
     }
 
     /// Gives the owner of the folder `name` all permissions for that folder, even if the owner may not read it. Returns

@@ -9,7 +9,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::user;
+use super::{UNSUPPORTED, user};
 use crate::about::About;
 use crate::handle::sealed::Sealed;
 use crate::handle::{ACCESS_LIST, Attribute, Locked};
@@ -50,11 +50,14 @@ pub(crate) fn attributes(descriptor: BorrowedFd<'_>) -> io::Result<Vec<Attribute
     let mut names = vec![0; 64 << 10];
     let length = match flistxattr(descriptor, names.as_mut_slice()) {
         Ok(length) => length,
-        Err(Errno::OPNOTSUPP) => return Ok(Vec::new()),
+        Err(UNSUPPORTED) => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };
     let mut found = Vec::new();
     for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        if !is_portable(name) {
+            continue;
+        }
         // The system allows no value that is longer than this.
         let mut value = vec![0; 64 << 10];
         match fgetxattr(descriptor, name, value.as_mut_slice()) {
@@ -68,6 +71,12 @@ pub(crate) fn attributes(descriptor: BorrowedFd<'_>) -> io::Result<Vec<Attribute
     Ok(found)
 }
 
+/// Whether an extended attribute means the same on other systems. The attributes of macOS itself do not, and are often
+/// longer than Linux allows. An example is the resource fork.
+fn is_portable(name: &[u8]) -> bool {
+    cfg!(not(target_vendor = "apple")) || name.starts_with(b"user.")
+}
+
 pub(crate) fn attribute(descriptor: BorrowedFd<'_>, name: &[u8], longest: usize) -> io::Result<Option<Vec<u8>>> {
     let mut value = vec![0; longest];
     match fgetxattr(descriptor, name, value.as_mut_slice()) {
@@ -76,6 +85,7 @@ pub(crate) fn attribute(descriptor: BorrowedFd<'_>, name: &[u8], longest: usize)
             Ok(Some(value))
         }
         Err(NO_ATTRIBUTE) => Ok(None),
+        Err(UNSUPPORTED) => Err(Errno::OPNOTSUPP.into()),
         Err(error) => Err(error.into()),
     }
 }
@@ -84,6 +94,7 @@ pub(crate) fn set_attribute(descriptor: BorrowedFd<'_>, name: &[u8], value: &[u8
     fsetxattr(descriptor, name, value, XattrFlags::empty()).map_err(|error| match error {
         // The kernel limits the size of attributes, and many file systems have smaller limits. Some file systems
         // report a full disk for an attribute that is too large.
+        UNSUPPORTED => Errno::OPNOTSUPP.into(),
         Errno::TOOBIG | Errno::RANGE | Errno::NOSPC | Errno::DQUOT => io::ErrorKind::StorageFull.into(),
         error => error.into(),
     })
@@ -98,7 +109,7 @@ pub(crate) fn has_access_list(descriptor: BorrowedFd<'_>) -> bool {
 
 pub(crate) fn remove_access_list(descriptor: BorrowedFd<'_>) -> io::Result<()> {
     match fremovexattr(descriptor, ACCESS_LIST) {
-        Ok(()) | Err(NO_ATTRIBUTE | Errno::OPNOTSUPP) => Ok(()),
+        Ok(()) | Err(NO_ATTRIBUTE | UNSUPPORTED) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
@@ -106,7 +117,7 @@ pub(crate) fn remove_access_list(descriptor: BorrowedFd<'_>) -> io::Result<()> {
 pub(crate) fn lock_now(handle: &(impl Sealed + ?Sized)) -> io::Result<Locked> {
     match flock(handle.descriptor(), FlockOperation::NonBlockingLockExclusive) {
         // Some network file systems have no locks.
-        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOLCK | Errno::NOSYS) => Ok(Locked::Yes),
+        Ok(()) | Err(UNSUPPORTED | Errno::NOLCK | Errno::NOSYS) => Ok(Locked::Yes),
         Err(Errno::WOULDBLOCK) => Ok(Locked::ByOthers),
         Err(error) => Err(error.into()),
     }

@@ -17,8 +17,13 @@ pub fn most_open_files() -> usize {
 
 /// Raises the limit for open files of the process to the maximum that its user may set.
 pub fn allow_many_files() {
-    let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    // macOS refuses more open files than its constant `OPEN_MAX`, although the maximum is unlimited there.
+    const MOST: Option<u64> = if cfg!(target_vendor = "apple") { Some(10_240) } else { None };
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = [maximum, MOST].into_iter().flatten().min();
+    if current.is_some_and(|current| wanted.is_none_or(|wanted| current < wanted)) {
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: wanted, maximum });
+    }
 }
 
 /// Whether the user of this process has this number.
@@ -54,7 +59,9 @@ pub fn umask() -> u32 {
         *ASKED.get_or_init(|| {
             let mask = rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
             rustix::process::umask(mask);
-            mask.bits()
+            #[allow(clippy::unnecessary_cast, reason = "the bits have another width on macOS")]
+            let mask = mask.bits() as u32;
+            mask
         })
     })
 }

@@ -21,6 +21,10 @@ use crate::tar::{Map, Member};
 use deadpan_disk as disk;
 use deadpan_disk::portable::OsStringExt;
 
+/// Whether the file systems of this system usually have one file for names that differ only in case or accents, while
+/// [`is_there`] cannot tell these names apart.
+const FOLDS: bool = cfg!(target_vendor = "apple");
+
 /// The maximum number of searches for names that differ only in case or accents.
 const SEARCHED: u32 = 16;
 
@@ -44,7 +48,7 @@ pub(super) struct Maker {
     pack: bool,
     ledger: Arc<Ledger>,
     way: Way,
-    /// Paths that this run made, if the target folder existed before.
+    /// Paths that this run made, if the target folder existed before, or if the system folds names.
     made: Paths,
     /// Names that this run made, to find names that differ only in case or accents.
     names: Paths,
@@ -246,7 +250,7 @@ impl Maker {
     }
 
     fn is_made(&mut self, path: &[u8]) {
-        if !self.options.fresh {
+        if FOLDS || !self.options.fresh {
             self.made.add(path);
         }
     }
@@ -273,7 +277,8 @@ impl Maker {
             Ok(folder) => folder.handle().ok(),
             Err(_) => None,
         };
-        let same = there.as_ref().is_some_and(|there| is_there(there, name));
+        let made = || self.made.has(path) && !self.ledger.has_failed(path);
+        let same = (!FOLDS || made()) && there.as_ref().is_some_and(|there| is_there(there, name));
         if !same || self.pack {
             let fellow = there.as_ref().filter(|_| self.searches < SEARCHED).and_then(|there| fellow(there, name));
             self.searches += 1;
@@ -284,7 +289,7 @@ impl Maker {
             ));
         }
         // A file that existed before this run is not replaced, even if the archive contains its path several times.
-        let ours = if self.options.fresh { same } else { self.made.has(path) && !self.ledger.has_failed(path) };
+        let ours = if self.options.fresh { same } else { made() };
         Ok(ours && !self.pack)
     }
 

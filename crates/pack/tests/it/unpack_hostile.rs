@@ -279,6 +279,33 @@ fn clashing_names_are_noted() {
     assert!(outcome.remarks[0].contains("README") && outcome.remarks[0].contains("Readme"), "{:?}", outcome.remarks);
 }
 
+/// On macOS, names that differ only in case usually belong to one file.
+#[test]
+fn clashing_names_replace_and_follow_nothing() {
+    for (name, options) in [("fresh", going()), ("merged", Unpacking { fresh: false, ..going() })] {
+        let around = tempdir().unwrap();
+        let (target, outside) = (around.path().join(name), around.path().join("outside"));
+        fs::create_dir(&target).unwrap();
+        fs::create_dir(&outside).unwrap();
+        let archive = ended(&[
+            file("Name", b"first"),
+            file("name", b"second"),
+            file("name", b"third"),
+            symlink("Out", "../outside"),
+            file("out/x", b"x"),
+            folder("OUT"),
+            file("OUT/y", b"y"),
+        ]);
+        let outcome = into(&target, &archive, options).unwrap();
+        assert_eq!(fs::read(target.join("Name")).unwrap(), b"first");
+        assert!(names(&outside).is_empty());
+        match names(&target).len() {
+            6.. => assert_eq!((fs::read(target.join("name")).unwrap(), outcome.failed), (b"third".to_vec(), 0)),
+            _ => assert_eq!(outcome.failed, 5),
+        }
+    }
+}
+
 #[test]
 fn an_empty_input_is_not_an_archive() {
     let target = tempdir().unwrap();

@@ -41,7 +41,10 @@ pub(super) struct Ways<'a> {
     /// The place of each value.
     pub(super) table: &'a Table,
     /// The value of each place.
-    #[cfg_attr(not(all(target_arch = "x86_64", not(deadpan_portable))), expect(dead_code, reason = "for AVX2"))]
+    #[cfg_attr(
+        any(not(target_arch = "x86_64"), deadpan_portable),
+        allow(dead_code, reason = "only the kernels with vectors use it")
+    )]
     pub(super) inverses: &'a Table,
     /// The permutation for each line.
     pub(super) choices: &'a [Choice],

@@ -57,6 +57,27 @@ pub fn was_closed(number: u8) -> bool {
     CLOSED.load(Ordering::Relaxed) >> number & 1 == 1
 }
 
+/// Whether the parent process made this process ignore the signal. Other systems have `/proc` for that.
+#[cfg(target_vendor = "apple")]
+pub fn is_ignored(signal: i32) -> bool {
+    /// The structure `sigaction` of this system.
+    #[repr(C)]
+    struct Action {
+        handler: usize,
+        mask: u32,
+        flags: i32,
+    }
+    unsafe extern "C" {
+        fn sigaction(signal: i32, new: *const Action, old: *mut Action) -> i32;
+    }
+    /// The handler `SIG_IGN`.
+    const IGNORED: usize = 1;
+    let mut old = Action { handler: 0, mask: 0, flags: 0 };
+    // SAFETY: the function has this type. Without a new action, it changes nothing, and writes the old action to the
+    // local variable.
+    unsafe { sigaction(signal, std::ptr::null(), &raw mut old) == 0 && old.handler == IGNORED }
+}
+
 /// Makes the allocator return freed memory of a mebibyte or more to the system. Without this setting, each thread that
 /// processed a long object may keep some of this memory.
 pub fn give_back_memory() {

@@ -14,6 +14,8 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::ARRIVED;
+#[cfg(target_vendor = "apple")]
+use crate::tell::imp::is_ignored;
 use deadpan_disk::cleanup;
 
 /// If a second signal comes at least this long after the first signal, the second signal ends the program at once. A
@@ -129,6 +131,7 @@ fn can_be_continued() -> bool {
 }
 
 /// Whether the parent process made this process ignore the signal, as `nohup` does.
+#[cfg(not(target_vendor = "apple"))]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status

@@ -31,10 +31,11 @@ pub(crate) struct ChaCha {
 impl ChaCha {
     /// Makes a cipher that uses the fastest back end for this CPU.
     pub(crate) fn new(key: &[u8; KEY]) -> Result<Self, Error> {
-        let cipher = Self::anywhere(key)?;
-        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
-        let cipher = Self { vectors: vectors::Vectors::new().map(|vectors| (vectors, Secret::copy_of(key))), ..cipher };
-        Ok(cipher)
+        Ok(Self {
+            #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+            vectors: vectors::Vectors::new().map(|vectors| (vectors, Secret::copy_of(key))),
+            ..Self::anywhere(key)?
+        })
     }
 
     /// Makes a cipher that uses only AWS-LC and runs on every CPU.
