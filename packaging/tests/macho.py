@@ -8,8 +8,8 @@ EXECUTE, DYLIB, BUNDLE = 2, 6, 8
 ARM64, PIE = 0x0100000C, 0x200000
 SYMTAB, LOAD_DYLIB, ID_DYLIB, CODE_SIGNATURE, BUILD_VERSION = 0x2, 0xC, 0xD, 0x1D, 0x32
 SYSTEM = ("/usr/lib/", "/System/Library/Frameworks/")
-# The number of a library that stands for "whatever the process has".
-ANY = 0xFE
+# The numbers of a library that stand for whatever the process has: Zig writes 0, other linkers the second.
+ANY = 0, 0xFE
 
 
 class MachO(NamedTuple):
@@ -57,7 +57,7 @@ def symbols(data, place, count, strings):
             continue
         if kind & 0x0E:
             exported.add(text(data, strings + name))
-        elif description >> 8 == ANY:
+        elif description >> 8 in ANY:
             wanted.add(text(data, strings + name))
     return exported, wanted
 
