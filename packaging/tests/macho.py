@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 EXECUTE, DYLIB, BUNDLE = 2, 6, 8
 ARM64, PIE = 0x0100000C, 0x200000
-SYMTAB, LOAD_DYLIB, ID_DYLIB, CODE_SIGNATURE, BUILD_VERSION = 0x2, 0xC, 0xD, 0x1D, 0x32
+SYMTAB, LOAD_DYLIB, ID_DYLIB, CODE_SIGNATURE, DYLD_INFO, BUILD_VERSION = 0x2, 0xC, 0xD, 0x1D, 0x22, 0x32
 SYSTEM = ("/usr/lib/", "/System/Library/Frameworks/")
-# The number of a library that stands for "whatever the process has".
-ANY = 0xFE
 
 
 class MachO(NamedTuple):
@@ -48,18 +46,51 @@ def check_signature(data, start):
         assert data[place:place + size] == digest, f"the signature does not fit page {page}"
 
 
-def symbols(data, place, count, strings):
-    """Returns the names that are exported, and those that come from any library of the process."""
-    exported, wanted = set(), set()
-    for index in range(count):
-        name, kind, _, description, _ = struct.unpack_from("<IBBHQ", data, place + 16 * index)
-        if kind & 0xE0 or not kind & 1:
-            continue
-        if kind & 0x0E:
-            exported.add(text(data, strings + name))
-        elif description >> 8 == ANY:
-            wanted.add(text(data, strings + name))
-    return exported, wanted
+def exports(data, place, count, strings):
+    """Returns the names that others can use."""
+    entries = (struct.unpack_from("<IBBHQ", data, place + 16 * index) for index in range(count))
+    return {text(data, strings + name) for name, kind, *_ in entries if kind & 0xE1 == 1 and kind & 0x0E}
+
+
+def number(data, place):
+    """Reads a number of seven bits in each byte. Returns it and the place behind it."""
+    value = shift = 0
+    while True:
+        value |= (data[place] & 0x7F) << shift
+        place, shift = place + 1, shift + 7
+        if not data[place - 1] & 0x80:
+            return value, place
+
+
+def from_anywhere(data, place, length, lazy):
+    """Reads how the loader finds names. Returns those that it takes from any library of the process."""
+    end, anywhere, name, found = place + length, False, None, set()
+    while place < end:
+        code, small = data[place] & 0xF0, data[place] & 0x0F
+        place += 1
+        if code == 0x00 and not lazy:
+            break
+        if code == 0x10:
+            anywhere = False
+        elif code == 0x20:
+            _, place = number(data, place)
+            anywhere = False
+        elif code == 0x30:
+            # The program itself, or a library that is not named.
+            anywhere = True
+        elif code == 0x40:
+            name = text(data, place)
+            place += len(name) + 1
+        elif code in (0x60, 0x70, 0x80):
+            _, place = number(data, place)
+        elif code in (0x90, 0xA0, 0xB0, 0xC0):
+            for _ in range({0xA0: 1, 0xC0: 2}.get(code, 0)):
+                _, place = number(data, place)
+            if anywhere:
+                found.add(name)
+        else:
+            assert code in (0x00, 0x50), f"unknown code {code | small:#x}"
+    return found
 
 
 def read(data):
@@ -67,7 +98,7 @@ def read(data):
     magic, processor, _, kind, commands, _, flags, _ = struct.unpack_from("<IIIIIIII", data)
     assert (magic, processor) == (0xFEEDFACF, ARM64), "nothing for macOS on ARM"
     assert kind != EXECUTE or flags & PIE, "the program lies at a fixed address"
-    offset, name, libraries, version, table, signed = 32, None, [], None, None, False
+    offset, name, libraries, version, table, binds, signed = 32, None, [], None, None, None, False
     for _ in range(commands):
         command, length = struct.unpack_from("<II", data, offset)
         command &= 0x7FFFFFFF
@@ -81,6 +112,8 @@ def read(data):
             version = least >> 16, least >> 8 & 0xFF
         elif command == SYMTAB:
             table = struct.unpack_from("<III", data, offset + 8)
+        elif command == DYLD_INFO:
+            binds = struct.unpack_from("<10I", data, offset + 8)
         elif command == CODE_SIGNATURE:
             check_signature(data, struct.unpack_from("<I", data, offset + 8)[0])
             signed = True
@@ -89,4 +122,6 @@ def read(data):
     assert version and version <= (11, 0), f"needs macOS {version}: the first one for ARM is 11"
     strange = [library for library in libraries if not library.startswith(SYSTEM)]
     assert libraries and not strange, f"loads {strange}"
-    return MachO(kind, name, libraries, version, *symbols(data, *table))
+    assert binds, "nothing says how names are found"
+    wanted = from_anywhere(data, *binds[2:4], lazy=False) | from_anywhere(data, *binds[6:8], lazy=True)
+    return MachO(kind, name, libraries, version, exports(data, *table), wanted)
