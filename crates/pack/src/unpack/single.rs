@@ -1,7 +1,7 @@
 //! Writes one file of an archive to a stream instead of a folder.
 
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use blake3::Hasher;
 
@@ -10,6 +10,9 @@ use crate::entry::Kind;
 use crate::error::{Error, Refusal};
 use crate::shown::shown;
 use crate::tar::{Map, Member};
+
+/// The most zeros that are written at once for a hole.
+const ZEROS: u64 = 64 << 10;
 
 /// The stream that receives the file, and the state of the writing.
 pub(super) struct Single {
@@ -111,7 +114,12 @@ impl Holes {
 
     /// Writes zeros up to byte `end` of the file.
     fn fill(&mut self, output: &mut impl Write, end: u64) -> io::Result<()> {
-        self.at += io::copy(&mut io::repeat(0).take(end.saturating_sub(self.at)), output)?;
+        let zeros = vec![0; end.saturating_sub(self.at).min(ZEROS) as usize];
+        while self.at < end {
+            let length = (end - self.at).min(ZEROS);
+            output.write_all(&zeros[..length as usize])?;
+            self.at += length;
+        }
         Ok(())
     }
 }

@@ -269,6 +269,9 @@ mod tests {
             let sealed = Contents { time: Some(time), ..Contents::default() };
             assert_eq!(round(&sealed).fields(), sealed.fields(), "{time:?}");
             assert_eq!(sealed.fields().len(), 15);
+            if cfg!(unix) {
+                assert_eq!(round(&sealed).metadata.modified.map(since_epoch), Some(time));
+            }
         }
         let late = Contents { time: Some((1, 1_000_000_000)), ..Contents::default() };
         assert!(matches!(Contents::decode(&late.encode()), Err(Error::Header(_))));

@@ -31,7 +31,8 @@ impl Pipe {
     /// another machine.
     pub(super) fn connect(path: &Path, deadline: Instant) -> io::Result<Self> {
         let name = path.to_string_lossy().replace('/', r"\").to_lowercase();
-        if !name.starts_with(r"\\.\pipe\") {
+        // Windows resolves `..`, so a name with separators could lead to a file or to another machine.
+        if !name.strip_prefix(r"\\.\pipe\").is_some_and(|name| !name.is_empty() && !name.contains('\\')) {
             let message = r"this is no pipe of this machine, such as \\.\pipe\openssh-ssh-agent";
             return Err(io::Error::new(ErrorKind::Unsupported, message));
         }
