@@ -51,7 +51,8 @@ def macos(path):
         found = macho.read(file.read())
     assert found.kind in (macho.DYLIB, macho.BUNDLE), "no library"
     assert "_PyInit__native" in found.exported, "no module of Python"
-    # The process of Python has the functions of Python. All others must come from a library that is named.
+    # The interpreter, which loads this library, has the functions of Python. For each other function, the library must
+    # name the library that has the function.
     strange = {name for name in found.wanted if not name.startswith(("_Py", "__Py"))}
     assert found.wanted and not strange, f"no library has {strange}"
 

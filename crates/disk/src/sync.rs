@@ -3,15 +3,20 @@
 use std::fs::File;
 use std::io;
 
-use crate::system;
-
 /// Writes the contents and the properties of a file to the disk. On macOS, this function differs from
 /// [`File::sync_all`]: it also works on network drives.
 ///
 /// # Errors
 /// [`io::ErrorKind::InvalidInput`] if the file is a pipe; otherwise the system's error.
 pub fn sync_file(file: &File) -> io::Result<()> {
-    system::sync_file(file)
+    #[cfg(target_vendor = "apple")]
+    {
+        crate::system::sync_file(file)
+    }
+    #[cfg(not(target_vendor = "apple"))]
+    {
+        file.sync_all()
+    }
 }
 
 /// Writes the contents of a file to the disk, and of its properties those that reading needs. On macOS, this function

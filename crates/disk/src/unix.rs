@@ -92,7 +92,7 @@ pub(crate) fn wait_for_data(file: &File) -> io::Result<()> {
     Ok(fcntl_setfl(file, fcntl_getfl(file)? - OFlags::NONBLOCK)?)
 }
 
-/// Writes what the system has cached of a file or folder to the disk.
+/// Writes a file or folder from the caches to the disk.
 #[cfg(target_vendor = "apple")]
 pub(crate) fn flush(handle: impl AsFd) -> Result<(), Errno> {
     // On macOS, `fsync` leaves the data in the cache of the drive. Network drives have no other call. For pipes, other
@@ -110,13 +110,7 @@ pub(crate) fn flush(handle: impl AsFd) -> Result<(), Errno> {
     rustix::fs::fsync(handle)
 }
 
-/// Writes what the system has cached of a file to the disk, as the standard library does it.
-#[cfg(not(target_vendor = "apple"))]
-pub(crate) fn sync_file(file: &File) -> io::Result<()> {
-    file.sync_all()
-}
-
-/// Writes what the system has cached of a file to the disk. The standard library does not do it on network drives.
+/// Writes a file from the caches to the disk. [`File::sync_all`] fails on network drives.
 #[cfg(target_vendor = "apple")]
 pub(crate) fn sync_file(file: &File) -> io::Result<()> {
     loop {

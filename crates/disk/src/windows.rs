@@ -97,11 +97,6 @@ pub(crate) fn start(path: &Path) -> io::Result<(Folder, Cow<'_, Path>)> {
     Ok((Folder::open_for_names(&root)?, Cow::Owned(rest)))
 }
 
-/// Writes what the system has cached of a file to the disk.
-pub(crate) fn sync_file(file: &File) -> io::Result<()> {
-    file.sync_all()
-}
-
 /// Returns the path of an open file without links, which begins with `\\?\`.
 fn path_of(handle: BorrowedHandle<'_>) -> Result<PathBuf, Errno> {
     imp::final_path(handle).map(|path| OsString::from_wide(&path).into())

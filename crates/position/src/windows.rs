@@ -1,7 +1,9 @@
-//! The functions of `std::os::unix::fs::FileExt` that are needed, for Windows.
+//! The trait `FileExt` for Windows: the functions of Unix's trait that Deadpan calls.
 
 use std::fs::File;
 use std::io;
+
+use crate::fill;
 
 /// Reading and writing at a position, as in `std::os::unix::fs`. The position of the file itself stays, unless two
 /// threads use these functions at the same time.
@@ -21,19 +23,9 @@ pub trait FileExt {
     ///
     /// # Errors
     /// [`io::ErrorKind::UnexpectedEof`] if the file ends before; otherwise the system's errors.
-    fn read_exact_at(&self, mut buffer: &mut [u8], mut position: u64) -> io::Result<()> {
-        while !buffer.is_empty() {
-            match self.read_at(buffer, position) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(read) => {
-                    buffer = &mut buffer[read..];
-                    position += read as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+    fn read_exact_at(&self, buffer: &mut [u8], position: u64) -> io::Result<()> {
+        let length = fill(buffer, position, |rest, position| self.read_at(rest, position))?;
+        if length == buffer.len() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
     /// Writes all bytes at a position.

@@ -288,20 +288,19 @@ fn in_agent(name: &str, key: &VerifyingKey) -> Result<Signer, Failure> {
         Failure::new(Exit::Key, message, hint)
     };
     let given = std::env::var_os("SSH_AUTH_SOCK").filter(|path| !path.is_empty());
-    let is_given = given.is_some();
-    let socket = given.or(PIPE.map(Into::into)).ok_or_else(missing)?;
+    let usual = PIPE.filter(|_| given.is_none());
+    let socket = given.or(usual.map(Into::into)).ok_or_else(missing)?;
     let agent = match patience::seconds(patience::AGENT, "an answer of the SSH agent")? {
         Some(limit) => Agent::new(socket).with_timeout(limit),
         None => Agent::new(socket),
     };
-    let keys = agent.keys().map_err(|error| match (&error, PIPE) {
-        (Error::Sign(SignError::Agent(AgentError::Unreachable(reason))), Some(_))
-            if !is_given && reason.kind() == ErrorKind::NotFound =>
+    let keys = agent.keys().map_err(|error| match &error {
+        Error::Sign(SignError::Agent(AgentError::Unreachable(reason)))
+            if usual.is_some() && reason.kind() == ErrorKind::NotFound =>
         {
             missing()
         }
-        (_, Some(pipe)) if !is_given => Failure::seal(pipe, error),
-        _ => Failure::seal("SSH_AUTH_SOCK", error),
+        _ => Failure::seal(usual.unwrap_or("SSH_AUTH_SOCK"), error),
     })?;
     keys.into_iter().find(|held| held.public() == key).map(Signer::from).ok_or_else(|| {
         let message = format!("the SSH agent does not have the private half of {name}");

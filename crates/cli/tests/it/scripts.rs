@@ -107,7 +107,7 @@ pub fn play_each(
     sandbox: &Sandbox,
     path: &Path,
     limit: Duration,
-    is_run: impl Fn(&str) -> bool,
+    mut is_run: impl FnMut(&str) -> bool,
     plain: fn(&str) -> String,
 ) -> Vec<(String, Option<String>)> {
     let text = fs::read_to_string(path).unwrap();

@@ -62,16 +62,15 @@ fn faults(programs: &Path, path: &Path, list: &[Listed]) -> String {
     if name == frozen::SCRIPT {
         frozen::fill(&sandbox, path.parent().unwrap());
     }
-    let left_out = Mutex::new(Vec::new());
+    let mut left_out = Vec::new();
     let is_run = |command: &str| {
         let is_run = list.iter().all(|listed| listed.is_run || !listed.has(command));
         if !is_run {
-            left_out.lock().unwrap().push(command.to_owned());
+            left_out.push(command.to_owned());
         }
         is_run
     };
     let played = play_each(&sandbox, path, LIMIT, is_run, plain);
-    let left_out = left_out.into_inner().unwrap();
     let mut faults = String::new();
     for (command, complaint) in &played {
         let is_listed = list.iter().any(|listed| listed.has(command));

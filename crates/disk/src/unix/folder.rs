@@ -445,7 +445,7 @@ impl Folder {
                 _ => {}
             }
         }
-        // On macOS, this call empties the cache of the drive too, which has the data of all these files.
+        // The data of these files may still be in the cache of the drive. On macOS, this call empties the cache.
         self.sync()
     }
 

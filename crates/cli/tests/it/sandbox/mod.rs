@@ -22,8 +22,12 @@ pub const LIMIT: Duration = Duration::from_secs(900);
 /// The time between two signals that kill a command.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// The folder, which is removed when the value is dropped, and the folder of the program `deadpan` for the shell.
-pub struct Sandbox(PathBuf, PathBuf);
+/// A folder in which tests run commands. Dropping the value removes the folder.
+pub struct Sandbox {
+    folder: PathBuf,
+    /// The folder with the program that the shell's command `deadpan` starts.
+    programs: PathBuf,
+}
 
 impl Sandbox {
     pub fn new() -> Self {
@@ -35,13 +39,13 @@ impl Sandbox {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let folder = parent.join(format!("deadpan-test-{}-{number}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
-        Self(folder, Path::new(PROGRAM).parent().unwrap().into())
+        Self { folder, programs: Path::new(PROGRAM).parent().unwrap().into() }
     }
 
-    /// Makes a sandbox whose shell starts the program `deadpan` in the folder `programs`.
+    /// Makes a sandbox. The shell's command `deadpan` starts the program of that name in the folder `programs`.
     pub fn with_programs(programs: &Path) -> Self {
         let mut sandbox = Self::new();
-        sandbox.1 = programs.into();
+        sandbox.programs = programs.into();
         sandbox
     }
 
@@ -54,7 +58,7 @@ impl Sandbox {
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.folder.join(name)
     }
 
     pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
@@ -67,8 +71,10 @@ impl Sandbox {
 
     /// Returns the names in the folder, without the key folder.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<_> =
-            fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = fs::read_dir(&self.folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.retain(|name| name != "home");
         names.sort();
         names
@@ -93,8 +99,8 @@ impl Sandbox {
     }
 
     pub fn settle(&self, command: &mut Command) {
-        let path = format!("{}:{}", self.1.to_str().unwrap(), std::env::var("PATH").unwrap());
-        command.current_dir(&self.0).env("PATH", path).env("DEADPAN_HOME", self.path("home"));
+        let path = format!("{}:{}", self.programs.to_str().unwrap(), std::env::var("PATH").unwrap());
+        command.current_dir(&self.folder).env("PATH", path).env("DEADPAN_HOME", self.path("home"));
         // The folder with the plugin for tests, which is not in `PATH`.
         command.env("PLUGINS", concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/plugin"));
         command.env_remove("DEADPAN_PLUGIN_TIMEOUT").env_remove("DEADPAN_AGENT_TIMEOUT");
@@ -175,7 +181,7 @@ pub fn finish(mut command: Command, limit: Duration, started: impl FnOnce(&mut C
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 

@@ -215,7 +215,7 @@ impl User {
 
     fn known(class: TOKEN_INFORMATION_CLASS) -> Result<Self, Errno> {
         let mut token = null_mut();
-        // SAFETY: the call may write to `token`; the handle of the process needs no closing.
+        // SAFETY: the call may write to `token`. The handle of this process is a constant, so nothing has to close it.
         done(unsafe { OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &mut token) })?;
         // SAFETY: the call has succeeded, so the handle is open and belongs to nobody else.
         let token = unsafe { OwnedHandle::from_raw_handle(token) };
@@ -259,7 +259,7 @@ impl User {
 /// administrators, and leaves it off.
 pub(crate) fn allow_links() -> Result<(), Errno> {
     let mut token = null_mut();
-    // SAFETY: the call may write to `token`; the handle of the process needs no closing.
+    // SAFETY: the call may write to `token`. The handle of this process is a constant, so nothing has to close it.
     done(unsafe { OpenProcessToken(GetCurrentProcess(), TOKEN_ADJUST_PRIVILEGES | TOKEN_QUERY, &mut token) })?;
     // SAFETY: the call has succeeded, so the handle is open and belongs to nobody else.
     let token = unsafe { OwnedHandle::from_raw_handle(token) };
