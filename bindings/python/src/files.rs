@@ -1,7 +1,6 @@
 //! Sealing and opening of files and folders by path.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
@@ -10,7 +9,7 @@ use pyo3::types::PyDict;
 use crate::errors::exception;
 use crate::to::{Limit, Options, identities, sealing};
 use crate::work;
-use deadpan_bind::Kind;
+use deadpan_bind::{Kind, OsStringExt as _};
 
 fn length(path: &std::path::Path) -> Option<u64> {
     std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|about| about.len())

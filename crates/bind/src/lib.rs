@@ -16,6 +16,7 @@ pub fn file_id(file: &std::fs::File) -> Option<deadpan_disk::FileId> {
     deadpan_disk::About::of_file(file).ok().filter(deadpan_disk::About::is_file).map(|about| about.id)
 }
 
+pub use deadpan_disk::portable::OsStringExt;
 pub use deadpan_files::{Entry, Kind, remove_drafts};
 pub use deadpan_pack::Pattern;
 pub use fault::{Code, Fault};
