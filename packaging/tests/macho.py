@@ -76,7 +76,7 @@ def from_anywhere(data, place, length, lazy):
             _, place = number(data, place)
             anywhere = False
         elif code == 0x30:
-            # A number of no library: the loader looks in the program, or in all libraries of the process.
+            # This number names no library: the loader looks in the program, or in all libraries of the process.
             anywhere = True
         elif code == 0x40:
             name = text(data, place)

@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn what_goes_in_comes_out() {
-        // A time of Windows has steps of 100 nanoseconds and begins in the year 1601.
+        // Times on Windows have steps of 100 nanoseconds, and begin in the year 1601.
         let (step, earliest) = if cfg!(windows) { (100, 1 << 33) } else { (1, 1 << 63) };
         let times = [
             None,

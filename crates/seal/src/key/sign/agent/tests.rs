@@ -297,7 +297,7 @@ fn the_installed_ssh_agent_signs() {
         }
     };
     let start = Instant::now();
-    // The socket has its name before it takes connections.
+    // The agent gives a name to its socket before it listens.
     while Stream::connect(&path).is_err() && start.elapsed() < Duration::from_secs(20) {
         thread::sleep(Duration::from_millis(10));
     }
