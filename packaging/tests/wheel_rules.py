@@ -43,6 +43,11 @@ def windows(path):
     needed = {name.lower() for name in re.findall(r"DLL Name: (.*)", text)}
     strange = {name for name in needed if not WINDOWS.match(name)}
     assert needed and not strange, f"needs {strange}"
+    # A linker that loses rustc's list of exports makes a library that exports thousands of functions of Rust.
+    exported = set(re.findall(r"^\s*\[\s*\d+\](?: \+base\[\s*\d+\])?\s+[0-9a-f]+ (\S+)$", text, re.MULTILINE))
+    rust = sorted(name for name in exported if name.startswith(("_R", "_ZN")))
+    assert "PyInit__native" in exported, "no module of Python"
+    assert not rust, f"exports {len(rust)} functions of Rust, among them {rust[0]}"
 
 
 def macos(path):
