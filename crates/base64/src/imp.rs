@@ -13,6 +13,8 @@ pub mod avx2;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx512;
 pub mod hex;
+#[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+pub mod neon;
 pub mod portable;
 #[cfg(test)]
 mod reference;
@@ -29,7 +31,7 @@ use alloc::{string::String, vec::Vec};
 use core::mem::MaybeUninit;
 
 use crate::Alphabet;
-#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(deadpan_portable)))]
 use deadpan_ct::cpu::{Level, level};
 use deadpan_ct::{Choice, CtZero};
 
@@ -206,7 +208,12 @@ unsafe fn encode_raw(alphabet: Alphabet, source: *const u8, length: usize, targe
             Level::Ssse3 => ssse3::encode(alphabet, source, length, target, total),
             _ => portable::encode(alphabet, source, length, target, total),
         }
-        #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
+        #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+        match level() {
+            Level::Neon => neon::encode(alphabet, source, length, target, total),
+            _ => portable::encode(alphabet, source, length, target, total),
+        }
+        #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(deadpan_portable))))]
         portable::encode(alphabet, source, length, target, total);
     }
 }
@@ -248,7 +255,12 @@ unsafe fn decode_raw(alphabet: Alphabet, source: *const u8, length: usize, targe
             Level::Ssse3 => ssse3::decode(alphabet, source, length, target),
             _ => portable::decode(alphabet, source, length, target),
         }
-        #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
+        #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+        match level() {
+            Level::Neon => neon::decode(alphabet, source, length, target),
+            _ => portable::decode(alphabet, source, length, target),
+        }
+        #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(deadpan_portable))))]
         portable::decode(alphabet, source, length, target)
     }
 }

@@ -2,18 +2,20 @@
 //! detects the level only once.
 //!
 //! In the test configuration (`--cfg deadpan_test`) the environment variable `DEADPAN_CPU` lowers the level to
-//! `portable`, `sse2`, `ssse3`, `avx2` or `avx512`, so that tests can run every back end. Release builds ignore this
-//! variable.
+//! `portable`, `sse2`, `ssse3`, `avx2` or `avx512`, or on AArch64 to `portable` or `neon`, so that tests can run every
+//! back end. Release builds ignore this variable.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// A level of the ladder. A CPU that supports a level supports all lower levels.
+/// A level of the ladder. A CPU that supports a level supports all lower levels of its architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Level {
     /// Arithmetic on ordinary registers. The compiler may vectorize this code if the target allows it.
     Portable = 1,
+    /// 16-byte vectors with byte shuffles, which every AArch64 CPU supports.
+    Neon,
     /// 16-byte vectors, which every x86-64 CPU supports.
     Sse2,
     /// 16-byte vectors with byte shuffles.
@@ -26,14 +28,21 @@ pub enum Level {
 }
 
 impl Level {
-    /// All levels, lowest first.
-    pub const ALL: [Self; 5] = [Self::Portable, Self::Sse2, Self::Ssse3, Self::Avx2, Self::Avx512];
+    /// All levels of this architecture, lowest first.
+    pub const ALL: &[Self] = cfg_select! {
+        all(target_arch = "x86_64", not(deadpan_portable)) => {
+            &[Self::Portable, Self::Sse2, Self::Ssse3, Self::Avx2, Self::Avx512]
+        }
+        all(target_arch = "aarch64", not(deadpan_portable)) => { &[Self::Portable, Self::Neon] }
+        _ => { &[Self::Portable] }
+    };
 
     /// Returns the level's name, in the form that `DEADPAN_CPU` accepts.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
+            Self::Neon => "neon",
             Self::Sse2 => "sse2",
             Self::Ssse3 => "ssse3",
             Self::Avx2 => "avx2",
@@ -52,9 +61,10 @@ pub fn level() -> Level {
         return Level::Avx512;
     }
     match known {
-        4 => Level::Avx2,
-        3 => Level::Ssse3,
-        2 => Level::Sse2,
+        5 => Level::Avx2,
+        4 => Level::Ssse3,
+        3 => Level::Sse2,
+        2 => Level::Neon,
         1 => Level::Portable,
         _ => remember(),
     }
@@ -91,7 +101,12 @@ fn detect() -> Level {
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
+#[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+fn detect() -> Level {
+    Level::Neon
+}
+
+#[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(deadpan_portable))))]
 fn detect() -> Level {
     Level::Portable
 }
@@ -100,6 +115,9 @@ fn detect() -> Level {
 #[cfg(deadpan_test)]
 fn ceiling() -> Level {
     let Ok(wanted) = std::env::var("DEADPAN_CPU") else { return Level::Avx512 };
-    let found = Level::ALL.into_iter().find(|level| level.name() == wanted);
-    found.unwrap_or_else(|| panic!("DEADPAN_CPU={wanted} is not one of portable, sse2, ssse3, avx2, avx512"))
+    let found = Level::ALL.iter().copied().find(|level| level.name() == wanted);
+    found.unwrap_or_else(|| {
+        let names: std::vec::Vec<_> = Level::ALL.iter().map(|level| level.name()).collect();
+        panic!("DEADPAN_CPU={wanted} is not one of {}", names.join(", "))
+    })
 }

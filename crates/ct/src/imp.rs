@@ -10,6 +10,8 @@
 pub mod avx2;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx512;
+#[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+pub mod neon;
 pub mod portable;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod sse2;
@@ -19,7 +21,9 @@ mod tests;
 pub mod valgrind;
 pub mod word;
 
-#[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
+#[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+use self::neon as baseline;
+#[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(deadpan_portable))))]
 use self::portable as baseline;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use self::sse2 as baseline;
@@ -74,7 +78,7 @@ macro_rules! dispatch {
                 _ => baseline::$name($($argument),*),
             }
             #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
-            portable::$name($($argument),*)
+            baseline::$name($($argument),*)
         }
     };
 }

@@ -11,6 +11,16 @@ extern crate std;
 #[cfg(all(target_arch = "x86_64", not(target_pointer_width = "64"), not(deadpan_portable)))]
 compile_error!("the back ends for x86-64 need 64-bit pointers; build with RUSTFLAGS='--cfg deadpan_portable'");
 
+#[cfg(all(
+    target_arch = "aarch64",
+    not(all(target_pointer_width = "64", target_endian = "little", target_feature = "neon")),
+    not(deadpan_portable)
+))]
+compile_error!(
+    "the back end for AArch64 needs 64-bit pointers, little-endian numbers and NEON; \
+     build with RUSTFLAGS='--cfg deadpan_portable'"
+);
+
 mod assign;
 #[allow(unsafe_code)]
 mod barrier;

@@ -6,6 +6,8 @@
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx512;
+#[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+pub mod neon;
 pub mod portable;
 mod row;
 mod run;
@@ -14,7 +16,7 @@ pub mod sse2;
 
 use crate::divisor::Divisor;
 use deadpan_ct::Choice;
-#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(deadpan_portable)))]
 use deadpan_ct::cpu::{Level, level};
 pub use portable::last_kept;
 pub use row::{Row, Value};
@@ -34,7 +36,13 @@ macro_rules! dispatch {
             // SAFETY: every x86-64 CPU has SSE2.
             _ => unsafe { sse2::$name($($argument),*) },
         }
-        #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
+        #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+        match level() {
+            // SAFETY: every AArch64 CPU has NEON.
+            Level::Neon => unsafe { neon::$name($($argument),*) },
+            _ => portable::$name($($argument),*),
+        }
+        #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(deadpan_portable))))]
         portable::$name($($argument),*)
     }};
 }

@@ -1,7 +1,11 @@
-//! Hexadecimal with arithmetic on words, as in `portable`. The same code is compiled again for wider registers.
+//! Hexadecimal with arithmetic on words, as in `portable`. The same code is compiled again for wider registers. AArch64
+//! has separate code, because it can look up all digits in one register.
+
+#[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+pub mod neon;
 
 use crate::hex::Case;
-#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(deadpan_portable)))]
 use deadpan_ct::cpu::{Level, level};
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -18,6 +22,10 @@ pub fn encode(case: Case, input: &[u8], output: &mut [u8]) {
         // SAFETY: the CPU has AVX2.
         return unsafe { avx2::encode(case, input, output) };
     }
+    #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+    if level() == Level::Neon {
+        return neon::encode(case, input, output);
+    }
     portable::encode(case, input, output);
 }
 
@@ -28,6 +36,10 @@ pub fn decode(input: &[u8], output: &mut [u8]) -> u64 {
     if level() >= Level::Avx2 {
         // SAFETY: the CPU has AVX2.
         return unsafe { avx2::decode(input, output) };
+    }
+    #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+    if level() == Level::Neon {
+        return neon::decode(input, output);
     }
     portable::decode(input, output)
 }

@@ -1,6 +1,9 @@
 //! Removes white space. The positions of the white space are public, and the other bytes are secret.
 
-#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+#[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+pub mod neon;
+
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(deadpan_portable)))]
 use deadpan_ct::cpu::{Level, level};
 use deadpan_ct::{Choice, CtEq, CtOrd, declassify};
 
@@ -75,6 +78,10 @@ unsafe fn squeeze_raw(source: *const u8, length: usize, target: *mut u8) -> usiz
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         if level() == Level::Avx512 {
             return avx512(source, length, target);
+        }
+        #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+        if level() == Level::Neon {
+            return neon::squeeze(source, length, target);
         }
         portable(source, length, target)
     }

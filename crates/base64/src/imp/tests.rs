@@ -21,6 +21,8 @@ struct Backend {
 fn backends() -> Vec<Backend> {
     let all = [
         Backend { level: Level::Portable, encode: super::portable::encode, decode: super::portable::decode },
+        #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+        Backend { level: Level::Neon, encode: super::neon::encode, decode: super::neon::decode },
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         Backend { level: Level::Ssse3, encode: super::ssse3::encode, decode: super::ssse3::decode },
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]

@@ -3,6 +3,8 @@
 use std::vec::Vec;
 use std::{eprintln, vec};
 
+#[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+use super::neon;
 use super::portable;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use super::{avx2, avx512, sse2};
@@ -33,6 +35,8 @@ macro_rules! backend {
 fn backends() -> Vec<Backend> {
     let all = [
         backend!(Portable, portable),
+        #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+        backend!(Neon, neon),
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         backend!(Sse2, sse2),
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]

@@ -9,7 +9,7 @@ use std::vec::Vec;
 use super::{NO_NOISE, Noise, Row, portable, row::Value};
 use crate::Scheme;
 use deadpan_ct::Choice;
-#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(deadpan_portable)))]
 use deadpan_ct::cpu::{Level, level};
 
 struct BackEnd {
@@ -42,15 +42,32 @@ const AVX512: BackEnd = BackEnd {
     unpad: |row, block| unsafe { super::avx512::unpad(row, block) },
 };
 
+#[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+const NEON: BackEnd = BackEnd {
+    // SAFETY: every AArch64 CPU has NEON.
+    pad: |row, value, data, block| unsafe { super::neon::pad(row, value, data, block) },
+    // SAFETY: every AArch64 CPU has NEON.
+    pad_in_place: |row, value, block, kept, noise| unsafe { super::neon::pad_in_place(row, value, block, kept, noise) },
+    // SAFETY: every AArch64 CPU has NEON.
+    unpad: |row, block| unsafe { super::neon::unpad(row, block) },
+};
+
 #[allow(clippy::print_stdout)]
 fn each(test: impl Fn(&BackEnd)) {
     test(&PORTABLE);
-    #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
-    for (name, needed, back_end) in [("sse2", Level::Sse2, SSE2), ("avx512", Level::Avx512, AVX512)] {
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(deadpan_portable)))]
+    for (needed, back_end) in [
+        #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+        (Level::Neon, NEON),
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+        (Level::Sse2, SSE2),
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+        (Level::Avx512, AVX512),
+    ] {
         if level() >= needed {
             test(&back_end);
         } else {
-            std::println!("{name}: skipped");
+            std::println!("{}: skipped", needed.name());
         }
     }
 }
