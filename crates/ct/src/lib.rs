@@ -38,6 +38,7 @@ mod lookup;
 mod option;
 mod order;
 mod select;
+mod timing;
 mod wipe;
 
 pub use assign::CtAssign;
@@ -47,4 +48,5 @@ pub use lookup::lookup;
 pub use option::CtOption;
 pub use order::{CtOrd, CtSign};
 pub use select::CtSelect;
+pub use timing::with_data_independent_timing;
 pub use wipe::{Wipe, Wiped};
