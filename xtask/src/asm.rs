@@ -31,19 +31,19 @@ mod build;
 mod calls;
 mod finding;
 mod graph;
-mod idioms;
 mod image;
+mod instruction;
+mod machine;
 mod marker;
 mod memory;
 mod report;
 mod stack;
 mod state;
 mod store;
-#[cfg(test)]
-mod tests;
 mod transfer;
 mod value;
 mod walk;
+mod x86_64;
 
 use crate::Outcome;
 use crate::workspace::Workspace;

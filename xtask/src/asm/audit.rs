@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::finding::{Finding, Reason};
 use super::image::Image;
-use super::state::{ARGUMENTS, State};
+use super::machine::Machine;
+use super::state::State;
 use super::walk::{Listing, Walker};
 
 /// What the audit must find in a function, by the prefix of the function's name.
@@ -43,7 +44,7 @@ impl Verdict {
 
 /// Reads a name of the form `ok_NAME__ARGS`. `ARGS` has one letter for each integer argument: `s` for a secret
 /// argument, `p` for a public argument.
-pub(crate) fn parse_name(name: &str) -> Result<Option<(Expectation, State)>, String> {
+pub(crate) fn parse_name(name: &str, machine: &Machine) -> Result<Option<(Expectation, State)>, String> {
     let expected = if name.starts_with("ok_") {
         Expectation::Clean
     } else if name.starts_with("bad_") {
@@ -59,11 +60,14 @@ pub(crate) fn parse_name(name: &str) -> Result<Option<(Expectation, State)>, Str
             hint: end its name in `__` and one letter, s or p, for each"
         )
     })?;
-    let mut state = State::at_entry();
-    if letters.len() > ARGUMENTS.len() {
-        return Err(format!("`{name}` has more than six arguments\nhint: the audit knows only those in registers"));
+    let mut state = State::at_entry(machine);
+    if letters.len() > machine.arguments.len() {
+        return Err(format!(
+            "`{name}` has more than {} arguments\nhint: the audit knows only those in registers",
+            machine.arguments.len()
+        ));
     }
-    for (letter, register) in letters.chars().zip(ARGUMENTS) {
+    for (letter, &register) in letters.chars().zip(machine.arguments) {
         match letter {
             's' => state.mark(register, true),
             'p' => {}
@@ -82,7 +86,7 @@ pub(crate) fn audit(image: &Image) -> Result<Vec<Verdict>, String> {
     let mut walker = Walker::new(image);
     let mut verdicts = Vec::new();
     for (name, address) in image.exports() {
-        if let Some((expected, entry)) = parse_name(name)? {
+        if let Some((expected, entry)) = parse_name(name, image.machine)? {
             let outcome = walker.audit(address, entry);
             verdicts.push(Verdict {
                 function: name.to_owned(),
@@ -100,7 +104,7 @@ pub(crate) fn listing(image: &Image, name: &str) -> Result<(Listing, BTreeSet<Fi
     let unknown =
         || format!("no audited function `{name}`\nhint: give its full exported name, such as `ok_eq_u64__ss`");
     let (_, address) = image.exports().find(|(known, _)| *known == name).ok_or_else(unknown)?;
-    let (_, entry) = parse_name(name)?.ok_or_else(unknown)?;
+    let (_, entry) = parse_name(name, image.machine)?.ok_or_else(unknown)?;
     let mut walker = Walker::new(image);
     let (outcome, mut listing) = walker.audit_with_listing(address, entry);
     // The listing does not contain callees without a finding, because they would only make the listing longer.

@@ -1,10 +1,9 @@
 //! Handles calls that the audit does not follow: the name of the callee determines the known effect of the call.
 
-use iced_x86::Register;
-
 use super::finding::Reason;
+use super::machine::Machine;
 use super::stack::Origin;
-use super::state::{ARGUMENTS, CALLEE_SAVED, State};
+use super::state::State;
 use super::value::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,46 +107,47 @@ fn allocator_arguments(name: &str) -> Option<usize> {
     })
 }
 
-pub(crate) fn apply(callee: Callee, name: &str, state: &mut State) -> Vec<Reason> {
+pub(crate) fn apply(callee: Callee, name: &str, state: &mut State, machine: &Machine) -> Vec<Reason> {
     let mut reasons = Vec::new();
-    let asks: &[Register] = match callee {
-        Callee::Copy => &ARGUMENTS[..3],
-        Callee::Fill => &[Register::RDI, Register::RDX],
-        Callee::Allocator(count) => &ARGUMENTS[..count],
+    let arguments = machine.arguments;
+    let public = match callee {
+        Callee::Copy => &arguments[..3],
+        Callee::Fill => &[arguments[0], arguments[2]],
+        Callee::Allocator(count) => &arguments[..count],
         _ => &[],
     };
-    if asks.iter().any(|&register| state.is_secret(register)) {
+    if public.iter().any(|&register| state.is_secret(register)) {
         reasons.push(Reason::Argument(name.to_owned()));
     }
     match callee {
-        Callee::Copy => copy(state),
-        Callee::Fill => fill(state),
+        Callee::Copy => copy(state, machine),
+        Callee::Fill => fill(state, machine),
         Callee::EarlyExit => reasons.push(Reason::Library(name.to_owned())),
         // The first argument of `posix_memalign` points to the place where the function stores the block's address.
         Callee::Allocator(3) if name == "posix_memalign" => {
-            if let Value::Stack(result) = state.value(Register::RDI) {
+            if let Value::Stack(result) = state.value(arguments[0]) {
                 state.stack.store(result, 8, false, Origin::Spill, None);
             }
         }
         Callee::Other => {
             reasons.push(Reason::CannotFollow(format!("the call of `{name}`")));
-            give_away_stack(state);
+            give_away_stack(state, machine);
         }
         _ => {}
     }
-    let pointer = state.value(Register::RDI);
-    clobber(state);
+    let pointer = state.value(arguments[0]);
+    clobber(state, machine);
     match callee {
-        Callee::Copy | Callee::Fill => state.set_value(Register::RAX, pointer),
-        Callee::EarlyExit | Callee::Other => state.mark(Register::RAX, true),
+        Callee::Copy | Callee::Fill => state.set_value(machine.result, pointer),
+        Callee::EarlyExit | Callee::Other => state.mark(machine.result, true),
         _ => {}
     }
     reasons
 }
 
 /// Assumes that the callee wrote through every argument that points into the stack.
-pub(crate) fn give_away_stack(state: &mut State) {
-    for register in ARGUMENTS {
+pub(crate) fn give_away_stack(state: &mut State, machine: &Machine) {
+    for &register in machine.arguments {
         if let Some(floor) = state.value(register).stack_floor() {
             state.stack.smear_reachable(floor);
         }
@@ -155,34 +155,32 @@ pub(crate) fn give_away_stack(state: &mut State) {
 }
 
 /// Gives unknown values to all registers that the callee may overwrite. These values are public.
-pub(crate) fn clobber(state: &mut State) {
-    let before = state.clone();
-    state.secret = 0;
+pub(crate) fn clobber(state: &mut State, machine: &Machine) {
+    let before = state.values;
+    state.secret &= machine.saved_parts;
     state.flags = 0;
-    state.values = [Value::Unknown; 16];
-    for register in CALLEE_SAVED {
-        state.secret |= before.secret & super::state::parts(register);
-        state.set_value(register, before.value(register));
+    state.values.fill(Value::Unknown);
+    for &register in machine.saved {
+        state.set_value(register, before[register.number]);
     }
 }
 
-fn copy(state: &mut State) {
-    let len = length(state);
-    let public = match (state.value(Register::RSI), len) {
+fn copy(state: &mut State, machine: &Machine) {
+    let len = length(state, machine);
+    let public = match (state.value(machine.arguments[1]), len) {
         (Value::Stack(from), Some(len)) => state.stack.is_public(from, len),
         (from, _) => from.is_static(),
     };
-    overwrite(state, len, !public);
+    overwrite(state, machine, len, !public);
 }
 
-fn fill(state: &mut State) {
-    let len = length(state);
-    // `memset` uses only the low byte.
-    overwrite(state, len, state.is_secret(Register::SIL));
+fn fill(state: &mut State, machine: &Machine) {
+    let len = length(state, machine);
+    overwrite(state, machine, len, state.secret & machine.fill != 0);
 }
 
-fn overwrite(state: &mut State, len: Option<i64>, secret: bool) {
-    match (state.value(Register::RDI), len) {
+fn overwrite(state: &mut State, machine: &Machine, len: Option<i64>, secret: bool) {
+    match (state.value(machine.arguments[0]), len) {
         // If a store would go beyond the end of the frame, the program never runs this path with this length. An
         // example is the code for an incomplete last block, if the input has no such block. For such a store, the audit
         // records no array.
@@ -197,9 +195,9 @@ fn overwrite(state: &mut State, len: Option<i64>, secret: bool) {
     }
 }
 
-/// The length in `rdx`, if it is a known number that is small enough for an analysis byte by byte.
-fn length(state: &State) -> Option<i64> {
-    match state.value(Register::RDX) {
+/// The length in the third argument, if it is a known number that is small enough for an analysis byte by byte.
+fn length(state: &State, machine: &Machine) -> Option<i64> {
+    match state.value(machine.arguments[2]) {
         Value::Number(n @ 0..=0x1_0000) => Some(n.cast_signed()),
         _ => None,
     }

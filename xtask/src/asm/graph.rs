@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
-
 use super::image::Image;
+use super::instruction::{Flow, Instruction, Table};
 
 /// The maximum number of entries of a jump table.
 const TABLE_LIMIT: u64 = 4096;
@@ -38,19 +37,21 @@ impl Graph {
         while let Some(mut at) = todo.pop() {
             while !graph.instructions.contains_key(&at) {
                 let instruction = image.decode(at)?;
-                graph.instructions.insert(at, instruction);
-                if instruction.flow_control() == FlowControl::IndirectBranch
-                    && let Some(targets) = graph.table_targets(image, &instruction)
+                if matches!(instruction.flow, Flow::IndirectJump(_))
+                    && let Some(targets) = graph.table_targets(image, at)
                 {
                     graph.tables.insert(at, targets);
                 }
                 let targets = graph.jumps(&instruction);
+                let next = instruction.next;
+                let falls_through = instruction.falls_through();
+                graph.instructions.insert(at, instruction);
                 graph.leaders.extend(&targets);
                 todo.extend(targets);
-                if !falls_through(&instruction) || !graph.holds(instruction.next_ip()) {
+                if !falls_through || !graph.holds(next) {
                     break;
                 }
-                at = instruction.next_ip();
+                at = next;
             }
         }
         Some(graph)
@@ -63,47 +64,26 @@ impl Graph {
 
     /// The addresses inside the function that this instruction may jump to.
     pub(crate) fn jumps(&self, instruction: &Instruction) -> Vec<u64> {
-        match instruction.flow_control() {
-            FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
-                let target = instruction.near_branch_target();
-                if self.holds(target) { vec![target] } else { Vec::new() }
-            }
-            FlowControl::IndirectBranch => self.tables.get(&instruction.ip()).cloned().unwrap_or_default(),
+        match instruction.flow {
+            Flow::Jump(target) | Flow::ConditionalJump { target, .. } if self.holds(target) => vec![target],
+            Flow::IndirectJump(_) => self.tables.get(&instruction.address).cloned().unwrap_or_default(),
             _ => Vec::new(),
         }
     }
 
     pub(crate) fn has_table(&self, instruction: &Instruction) -> bool {
-        self.tables.contains_key(&instruction.ip())
+        self.tables.contains_key(&instruction.address)
     }
 
-    /// Recognizes LLVM's jump table: `lea base, [rip+table]; movsxd reg, [base+index*4]; add reg, base; jmp reg`. The
-    /// `lea` may be far before the jump, outside of a loop.
-    fn table_targets(&self, image: &Image, jump: &Instruction) -> Option<Vec<u64>> {
-        if jump.op0_kind() != OpKind::Register {
-            return None;
-        }
-        let target = jump.op0_register();
-        let mut before = self.instructions.range(..jump.ip()).rev().map(|(_, instruction)| instruction);
-        let add = before.by_ref().take(8).find(|i| i.mnemonic() == Mnemonic::Add && i.op0_register() == target)?;
-        let base = add.op1_register();
-        let load = before.by_ref().take(8).find(|i| i.mnemonic() == Mnemonic::Movsxd && i.memory_index_scale() == 4)?;
-        if load.memory_base() != base && load.memory_base() != target {
-            return None;
-        }
-        let table = before
-            .find(|i| {
-                i.mnemonic() == Mnemonic::Lea
-                    && i.op0_register() == load.memory_base()
-                    && i.memory_base() == Register::RIP
-            })?
-            .ip_rel_memory_address();
+    fn table_targets(&self, image: &Image, jump: u64) -> Option<Vec<u64>> {
+        let mut before = self.instructions.range(..jump).rev().map(|(&at, _)| at);
+        let table: Table = (image.machine.table)(image, &mut before, jump)?;
         let mut targets = Vec::new();
         // Nothing in the object marks the end of a table. If the code reads beyond the end of the table, into the next
         // table, the only effect is that the graph has additional paths.
-        for index in 0..TABLE_LIMIT {
-            let Some(entry) = image.read_i32(table + 4 * index) else { break };
-            let target = table.wrapping_add_signed(i64::from(entry));
+        for index in 0..table.count.unwrap_or(TABLE_LIMIT).min(TABLE_LIMIT) {
+            let Some(entry) = image.entry(&table, index) else { break };
+            let target = table.base.wrapping_add_signed(entry << table.shift);
             if !self.holds(target) || image.decode(target).is_none() {
                 break;
             }
@@ -113,16 +93,4 @@ impl Graph {
         targets.dedup();
         (!targets.is_empty()).then_some(targets)
     }
-}
-
-/// Whether the next instruction in memory can run directly after this instruction.
-pub(crate) fn falls_through(instruction: &Instruction) -> bool {
-    !matches!(
-        instruction.flow_control(),
-        FlowControl::UnconditionalBranch
-            | FlowControl::IndirectBranch
-            | FlowControl::Return
-            | FlowControl::Exception
-            | FlowControl::Interrupt
-    )
 }

@@ -3,9 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use iced_x86::{Decoder, DecoderOptions, Instruction};
+use object::Architecture;
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, RelocationTarget, SectionKind, SymbolKind};
+
+use super::instruction::{Instruction, Table};
+use super::machine::Machine;
+use super::x86_64;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
@@ -21,8 +25,8 @@ pub(crate) struct Symbol {
     pub(crate) size: u64,
 }
 
-#[derive(Default)]
 pub(crate) struct Image {
+    pub(crate) machine: &'static Machine,
     sections: Vec<Section>,
     functions: BTreeMap<u64, Symbol>,
     exports: BTreeMap<String, u64>,
@@ -40,7 +44,11 @@ impl Image {
         let fault = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", path.display());
         let bytes = std::fs::read(path).map_err(|error| fault(&error))?;
         let file: ElfFile64<'_> = ElfFile64::parse(&*bytes).map_err(|error| fault(&error))?;
-        let mut image = Self::default();
+        let machine = match file.architecture() {
+            Architecture::X86_64 => &x86_64::MACHINE,
+            other => return Err(fault(&format!("the audit does not know the architecture {other:?}"))),
+        };
+        let mut image = Self::new(machine);
         for section in file.sections() {
             let code = section.kind() == SectionKind::Text;
             if section.address() != 0
@@ -80,6 +88,11 @@ impl Image {
         Ok(image)
     }
 
+    fn new(machine: &'static Machine) -> Self {
+        let (functions, exports) = (BTreeMap::new(), BTreeMap::new());
+        Self { machine, sections: Vec::new(), functions, exports, slots: HashMap::new() }
+    }
+
     /// Two names share one address when the linker folds equal functions. The image keeps the exported name, because
     /// reports show this name.
     fn add_function(&mut self, address: u64, size: u64, name: String) {
@@ -112,18 +125,25 @@ impl Image {
     }
 
     pub(crate) fn decode(&self, address: u64) -> Option<Instruction> {
+        let (code, at) = self.code(address)?;
+        (self.machine.decode)(code, at, address)
+    }
+
+    /// The bytes of the section of code that contains this address, and the address's index in the section.
+    pub(crate) fn code(&self, address: u64) -> Option<(&[u8], usize)> {
         let section = self.section(address).filter(|section| section.code)?;
-        let bytes = &section.bytes[usize::try_from(address - section.start).ok()?..];
-        let instruction = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE).decode();
-        (!instruction.is_invalid()).then_some(instruction)
+        Some((&section.bytes, usize::try_from(address - section.start).ok()?))
     }
 
     /// Reads one entry of a jump table.
-    pub(crate) fn read_i32(&self, address: u64) -> Option<i32> {
+    pub(crate) fn entry(&self, table: &Table, index: u64) -> Option<i64> {
+        let address = table.address + table.width * index;
         let section = self.section(address)?;
         let at = usize::try_from(address - section.start).ok()?;
-        let bytes = section.bytes.get(at..at + 4)?;
-        Some(i32::from_le_bytes(bytes.try_into().ok()?))
+        let bytes = section.bytes.get(at..at + usize::try_from(table.width).ok()?)?;
+        let entry = bytes.iter().rev().fold(0, |entry, &byte| entry << 8 | u64::from(byte));
+        let unused = 64 - 8 * u32::try_from(table.width).ok()?;
+        Some(if table.signed { entry.cast_signed() << unused >> unused } else { entry.cast_signed() })
     }
 
     fn section(&self, address: u64) -> Option<&Section> {
@@ -136,9 +156,15 @@ impl Image {
 #[cfg(test)]
 impl Image {
     /// Builds an image for tests from one piece of code, its functions, and its global offset table.
-    pub(crate) fn from_code(start: u64, bytes: Vec<u8>, functions: &[(u64, &str)], imports: &[(u64, &str)]) -> Self {
+    pub(crate) fn from_code(
+        machine: &'static Machine,
+        start: u64,
+        bytes: Vec<u8>,
+        functions: &[(u64, &str)],
+        imports: &[(u64, &str)],
+    ) -> Self {
         let end = start + bytes.len() as u64;
-        let mut image = Self::default();
+        let mut image = Self::new(machine);
         for (index, &(address, name)) in functions.iter().enumerate() {
             let next = functions.get(index + 1).map_or(end, |next| next.0);
             image.add_function(address, next - address, name.to_owned());

@@ -1,63 +1,48 @@
 //! Memory operands: their addresses, and whether the bytes at an address are secret.
 
-use iced_x86::{Instruction, OpAccess, Register, UsedMemory};
-
+use super::image::Image;
+use super::instruction::{Address, Index, Operand, Size};
 use super::state::State;
 use super::value::Value;
 
-pub(crate) fn address(state: &State, instruction: &Instruction, memory: &UsedMemory) -> Value {
-    // Thread-local storage and the stack protector contain no data of the audited crates.
-    if matches!(memory.segment(), Register::FS | Register::GS) {
-        return Value::Static;
+pub(crate) fn address(state: &State, address: Address) -> Value {
+    match address {
+        Address::Foreign => Value::Static,
+        Address::Object(at) => Value::Address(at),
+        Address::Sum { base, index, displacement } => {
+            let index = match index {
+                Index::None => Value::Number(0),
+                Index::Unknown => Value::Unknown,
+                Index::Register(register, scale) => match state.value(register) {
+                    Value::Number(n) => Value::Number(n.wrapping_mul(u64::from(scale))),
+                    value if scale == 1 => value,
+                    value => value.blur(Value::Unknown),
+                },
+            };
+            base.map_or(Value::Number(0), |base| state.value(base)).plus(displacement).sum(index)
+        }
     }
-    let rip_relative =
-        matches!(memory.base(), Register::RIP | Register::None) && instruction.is_ip_rel_memory_operand();
-    if rip_relative {
-        return Value::Address(instruction.ip_rel_memory_address());
-    }
-    sum(state, memory.base(), memory.index(), memory.scale(), memory.displacement())
 }
 
-/// The result of `lea`, which does not access memory.
-pub(crate) fn effective_address(state: &State, lea: &Instruction) -> Value {
-    if lea.is_ip_rel_memory_operand() {
-        return Value::Address(lea.ip_rel_memory_address());
-    }
-    sum(state, lea.memory_base(), lea.memory_index(), lea.memory_index_scale(), lea.memory_displacement64())
-}
-
-fn sum(state: &State, base: Register, index: Register, scale: u32, displacement: u64) -> Value {
-    let value = |register| match register {
-        Register::None => Value::Number(0),
-        register => state.value(register),
-    };
-    let index = match value(index) {
-        Value::Number(n) => Value::Number(n.wrapping_mul(u64::from(scale))),
-        value if scale == 1 => value,
-        value => value.blur(Value::Unknown),
-    };
-    value(base).plus(displacement.cast_signed()).sum(index)
-}
-
-pub(crate) fn is_read_secret(state: &State, address: Value, len: i64) -> bool {
+pub(crate) fn is_read_secret(state: &State, address: Value, extent: Extent) -> bool {
+    let len = if let Extent::Bytes(len) = extent { len } else { 0 };
     match address {
         Value::Stack(offset) => !state.stack.is_public(offset, len),
         Value::Either(a, b) => !state.stack.is_public(a, len) || !state.stack.is_public(b, len),
         Value::Within(_) | Value::NearStack(_) | Value::Unknown => true,
-        Value::Address(_) | Value::Static | Value::Loaded(_) | Value::Number(_) => false,
+        Value::Address(_) | Value::Page(_) | Value::Static | Value::Loaded(_) | Value::Number(_) => false,
     }
 }
 
-/// The number of bytes that an access touches. An instruction with a repeat prefix may touch more than one operand.
-pub(crate) fn length(state: &State, instruction: &Instruction, memory: &UsedMemory) -> Extent {
-    let size = memory.memory_size().size();
-    let repeated =
-        instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
-    match (repeated, state.value(Register::RCX)) {
-        _ if size == 0 => Extent::Unbounded,
-        (false, _) => Extent::Bytes(size as i64),
-        (true, Value::Number(count @ 1..=0x2000)) => Extent::Bytes(size as i64 * count.cast_signed()),
-        (true, _) => Extent::Unbounded,
+/// The number of bytes that an access touches.
+pub(crate) fn extent(state: &State, size: Size) -> Extent {
+    match size {
+        Size::Bytes(bytes) => Extent::Bytes(bytes),
+        Size::Repeated { bytes, count } => match state.value(count) {
+            Value::Number(count @ 1..=0x2000) => Extent::Bytes(bytes * count.cast_signed()),
+            _ => Extent::Unbounded,
+        },
+        Size::Unknown => Extent::Unbounded,
     }
 }
 
@@ -67,15 +52,20 @@ pub(crate) enum Extent {
     Unbounded,
 }
 
-pub(crate) fn reads(access: OpAccess) -> bool {
-    matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
+pub(crate) fn operand(image: &Image, state: &State, operand: Operand) -> Value {
+    match operand {
+        Operand::Register(register) => state.value(register),
+        Operand::Number(number) => Value::Number(number),
+        Operand::Loaded(at) => load(image, state, address(state, at)),
+        Operand::Foreign => Value::Static,
+        Operand::Unknown => Value::Unknown,
+    }
 }
 
-pub(crate) fn writes(access: OpAccess) -> bool {
-    matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
-}
-
-/// Whether the access is a conditional write, which may leave the old contents unchanged.
-pub(crate) fn is_conditional(access: OpAccess) -> bool {
-    matches!(access, OpAccess::CondWrite | OpAccess::ReadCondWrite)
+fn load(image: &Image, state: &State, address: Value) -> Value {
+    match address {
+        Value::Stack(offset) => state.stack.value(offset),
+        Value::Address(address) | Value::Page(address) if image.slot(address).is_some() => Value::Loaded(address),
+        _ => Value::Unknown,
+    }
 }

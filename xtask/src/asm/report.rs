@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use iced_x86::{InstructionInfoFactory, Register};
-
 use super::audit::{Expectation, Verdict};
 use super::build::Level;
 use super::finding::Finding;
 use super::image::{Image, Target};
+use super::instruction::{Address, Flow};
 use super::walk::Listing;
 use crate::Outcome;
 
@@ -93,19 +92,17 @@ fn line(function: &str, finding: &Finding) -> String {
 /// Prints the listing of a function and its callees. `s` marks an instruction that reads a secret register. `!` marks a
 /// finding.
 pub(crate) fn show(image: &Image, listing: &Listing, findings: &BTreeSet<Finding>) {
-    let mut factory = InstructionInfoFactory::new();
     for (address, (instruction, state)) in listing {
         if image.function_at(*address).is_some_and(|(start, _)| start == *address) {
             println!("\n{}:", image.name_at(*address));
         }
         let mut secret: Vec<String> = Vec::new();
-        for used in factory.info(instruction).used_registers() {
-            let name = register_name(used.register());
-            if state.is_secret(used.register()) && !secret.contains(&name) {
-                secret.push(name);
+        for (name, parts) in &instruction.mentioned {
+            if state.secret & parts != 0 && !secret.contains(name) {
+                secret.push(name.clone());
             }
         }
-        if state.flags & instruction.rflags_read() != 0 {
+        if instruction.steps.iter().any(|step| state.flags & step.flags.reads != 0) {
             secret.push("flags".to_owned());
         }
         let here: Vec<_> = findings.iter().filter(|finding| finding.address == *address).collect();
@@ -121,23 +118,21 @@ pub(crate) fn show(image: &Image, listing: &Listing, findings: &BTreeSet<Finding
         if !secret.is_empty() {
             notes.push(format!("secret: {}", secret.join(" ")));
         }
-        if matches!(instruction.flow_control(), iced_x86::FlowControl::Call) {
-            notes.push(format!("calls {}", image.name_at(instruction.near_branch_target())));
+        if let Flow::Call(target) = instruction.flow {
+            notes.push(format!("calls {}", image.name_at(target)));
         }
-        if instruction.is_ip_rel_memory_operand()
-            && let Some(Target::Import(name)) = image.slot(instruction.ip_rel_memory_address())
-        {
-            notes.push(format!("`{name}`"));
+        for access in instruction.steps.iter().flat_map(|step| &step.accesses) {
+            if let Address::Object(at) = access.address
+                && let Some(Target::Import(name)) = image.slot(at)
+            {
+                notes.push(format!("`{name}`"));
+            }
         }
         notes.extend(reasons);
-        let text = format!("{address:#8x} {mark} {:<56} {}", instruction.to_string(), notes.join("; "));
+        let text = format!("{address:#8x} {mark} {:<56} {}", instruction.text, notes.join("; "));
         println!("{}", text.trim_end());
     }
     for finding in findings.iter().filter(|finding| !listing.contains_key(&finding.address)) {
         print!("{}", line("", finding));
     }
-}
-
-fn register_name(register: Register) -> String {
-    format!("{register:?}").to_lowercase()
 }

@@ -27,6 +27,17 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
+    /// The kind of a store of a number.
+    pub(crate) fn of_number(number: u64, size: usize) -> Self {
+        match (number, size) {
+            // The value is a small count, such as the chunk size that an iterator stores. The first contents of an
+            // array are zeros or one repeated byte, so a small count is not part of an array.
+            (1..=0xffff, 8) => Self::Spill,
+            (_, 4..) => Self::Number,
+            _ => Self::Contents,
+        }
+    }
+
     fn is_public(self) -> bool {
         !matches!(self, Self::Secret | Self::Smeared)
     }

@@ -3,16 +3,18 @@
 //! The audit uses these values to distinguish the stack from other memory, to find jump tables, and to follow calls
 //! through the global offset table. `State::secret` records separately whether a register is *secret*.
 
-/// Stack offsets are relative to the stack pointer at the entry of the current function: offset 0 is the return
-/// address.
+/// Stack offsets are relative to the stack pointer at the entry of the current function. On x86-64, offset 0 is
+/// the return address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Value {
     #[default]
     Unknown,
     /// A number from an immediate operand.
     Number(u64),
-    /// An address in the object: `lea reg, [rip + x]`.
+    /// An address in the object.
     Address(u64),
+    /// The start of a block of 4096 bytes in the object: `adrp reg, x`. An addition completes the address.
+    Page(u64),
     /// An address in the object's constants plus an unknown index.
     Static,
     /// The value that the object contains at this address, such as an entry of the global offset table.
@@ -62,7 +64,7 @@ impl Value {
     }
 
     pub(crate) fn is_static(self) -> bool {
-        matches!(self, Self::Address(_) | Self::Static | Self::Loaded(_))
+        matches!(self, Self::Address(_) | Self::Page(_) | Self::Static | Self::Loaded(_))
     }
 
     /// This value plus a known number. The floor of an inexact stack pointer (its lowest possible offset) does not
@@ -74,6 +76,7 @@ impl Value {
             Self::Stack(offset) => Self::Stack(offset.wrapping_add(number)),
             Self::Within(offset) => Self::Within(offset.wrapping_add(number)),
             Self::Either(a, b) => Self::Either(a.wrapping_add(number), b.wrapping_add(number)),
+            Self::Page(page) if number != 0 => Self::Address(page.wrapping_add_signed(number)),
             Self::Address(_) if number != 0 => Self::Static,
             Self::Loaded(_) if number != 0 => Self::Static,
             other => other,

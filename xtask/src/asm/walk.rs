@@ -4,14 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register};
-
 use super::calls::{self, Callee};
 use super::finding::{Finding, Reason};
-use super::graph::{self, Graph};
+use super::graph::Graph;
 use super::image::{Image, Target};
+use super::instruction::{Destination, Flow, Instruction};
+use super::machine::Machine;
 use super::marker;
-use super::state::{State, parts};
+use super::state::State;
 use super::store;
 use super::transfer;
 use super::value::Value;
@@ -34,7 +34,6 @@ pub(crate) type Listing = BTreeMap<u64, (Instruction, State)>;
 
 pub(crate) struct Walker<'image> {
     image: &'image Image,
-    factory: InstructionInfoFactory,
     graphs: HashMap<u64, Option<Rc<Graph>>>,
     known: HashMap<(u64, State), Rc<Outcome>>,
     active: Vec<(u64, State)>,
@@ -58,7 +57,6 @@ impl<'image> Walker<'image> {
     pub(crate) fn new(image: &'image Image) -> Self {
         Self {
             image,
-            factory: InstructionInfoFactory::new(),
             graphs: HashMap::new(),
             known: HashMap::new(),
             active: Vec::new(),
@@ -146,8 +144,8 @@ impl<'image> Walker<'image> {
         }
         let mut all = Pass::default();
         if self.work > WORK_LIMIT {
-            let first = graph.instructions[&start];
-            all.findings.insert(self.finding(&first, Reason::CannotFollow("so many paths".to_owned())));
+            let first = &graph.instructions[&start];
+            all.findings.insert(self.finding(first, Reason::CannotFollow("so many paths".to_owned())));
             return all;
         }
         for (at, state) in states {
@@ -165,22 +163,22 @@ impl<'image> Walker<'image> {
             if let Some(listing) = &mut self.listing {
                 // If a function is called twice, the listing shows the function only once, with the joined states of
                 // both calls.
-                let (_, known) = listing.entry(at).or_insert_with(|| (*instruction, state.clone()));
+                let (_, known) = listing.entry(at).or_insert_with(|| (instruction.clone(), state.clone()));
                 known.join(&state);
             }
-            if marker::is_request(graph, instruction) {
-                marker::apply(&mut state);
+            if instruction.request {
+                marker::apply(&mut state, self.image.machine);
             }
             let function = self.active.last().map_or(0, |(function, _)| *function);
             let variables = self.variables.entry(function).or_default();
-            variables.extend(store::variable(&state, instruction));
-            for reason in transfer::step(self.image, &mut self.factory, variables, &mut state, instruction) {
+            variables.extend(store::variables(&state, instruction));
+            for reason in transfer::step(self.image, variables, &mut state, instruction) {
                 pass.findings.insert(self.finding(instruction, reason));
             }
             if !self.leave(graph, instruction, &mut state, pass) {
                 return;
             }
-            at = instruction.next_ip();
+            at = instruction.next;
             if graph.leaders.contains(&at) {
                 pass.onward.push((at, state));
                 return;
@@ -190,54 +188,55 @@ impl<'image> Walker<'image> {
 
     /// Follows jumps and calls. Returns false if execution does not continue at the next instruction in memory.
     fn leave(&mut self, graph: &Graph, instruction: &Instruction, state: &mut State, pass: &mut Pass) -> bool {
-        match instruction.flow_control() {
-            FlowControl::Return => pass.exits.push(state.clone()),
-            FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
-                let target = instruction.near_branch_target();
+        match instruction.flow {
+            Flow::Return => pass.exits.push(state.clone()),
+            Flow::ConditionalJump { target, .. } | Flow::Jump(target) => {
                 if graph.holds(target) {
                     pass.onward.push((target, state.clone()));
                 } else {
                     self.tail_call(instruction, Some(Target::Local(target)), state.clone(), pass);
                 }
-                end_of_probe(graph, instruction, state);
+                end_of_probe(graph, instruction, state, self.image.machine);
             }
-            FlowControl::IndirectBranch if graph.has_table(instruction) => {
+            Flow::IndirectJump(_) if graph.has_table(instruction) => {
                 let targets = graph.jumps(instruction).into_iter();
                 pass.onward.extend(targets.map(|target| (target, state.clone())));
             }
-            FlowControl::IndirectBranch => {
-                let target = self.indirect_target(instruction, state);
+            Flow::IndirectJump(destination) => {
+                let target = self.indirect_target(destination, state);
                 self.tail_call(instruction, target, state.clone(), pass);
             }
-            FlowControl::Call => {
-                let target = Some(Target::Local(instruction.near_branch_target()));
-                return self.call(instruction, target, 8, state, pass);
-            }
-            FlowControl::IndirectCall => {
-                let target = self.indirect_target(instruction, state);
-                return self.call(instruction, target, 8, state, pass);
+            Flow::Call(target) => return self.call(instruction, Some(Target::Local(target)), false, state, pass),
+            Flow::IndirectCall(destination) => {
+                let target = self.indirect_target(destination, state);
+                return self.call(instruction, target, false, state, pass);
             }
             _ => {}
         }
-        graph::falls_through(instruction)
+        instruction.falls_through()
     }
 
     fn tail_call(&mut self, instruction: &Instruction, target: Option<Target>, mut state: State, pass: &mut Pass) {
-        if self.call(instruction, target, 0, &mut state, pass) {
+        if self.call(instruction, target, true, &mut state, pass) {
             pass.exits.push(state);
         }
     }
 
-    /// Applies a call. `pushed` is the size of the return address, or 0 for a tail call. Returns false if the callee
-    /// never returns.
+    /// Applies a call. A tail call passes on the return address of this function. Returns false if the callee never
+    /// returns.
     fn call(
         &mut self,
         instruction: &Instruction,
         target: Option<Target>,
-        pushed: i64,
+        tail: bool,
         state: &mut State,
         pass: &mut Pass,
     ) -> bool {
+        let machine = self.image.machine;
+        if let Some(link) = machine.link.filter(|_| !tail) {
+            state.mark(link, false);
+            state.set_value(link, Value::Unknown);
+        }
         let (address, name, imported) = match target {
             Some(Target::Import(name)) => (0, name, true),
             Some(Target::Local(address)) => {
@@ -245,11 +244,11 @@ impl<'image> Walker<'image> {
                 (address, name.unwrap_or_default(), false)
             }
             None => {
-                let what = if pushed == 0 { "an indirect jump" } else { "an indirect call" };
+                let what = if tail { "an indirect jump" } else { "an indirect call" };
                 pass.findings.insert(self.finding(instruction, Reason::CannotFollow(what.to_owned())));
-                calls::give_away_stack(state);
-                calls::clobber(state);
-                state.mark(Register::RAX, true);
+                calls::give_away_stack(state, machine);
+                calls::clobber(state, machine);
+                state.mark(machine.result, true);
                 return true;
             }
         };
@@ -258,31 +257,29 @@ impl<'image> Walker<'image> {
             return false;
         }
         if imported || callee != Callee::Other {
-            for reason in calls::apply(callee, &name, state) {
+            for reason in calls::apply(callee, &name, state, machine) {
                 pass.findings.insert(self.finding(instruction, reason));
             }
             return true;
         }
-        let Value::Stack(stack) = state.value(Register::RSP) else {
+        let Value::Stack(stack) = state.value(machine.stack_pointer) else {
             pass.findings.insert(self.finding(instruction, Reason::CannotFollow("the stack pointer".to_owned())));
-            calls::clobber(state);
+            calls::clobber(state, machine);
             return true;
         };
-        let by = stack - pushed;
-        let outcome = self.function(address, state.enter(by));
+        let by = if tail { stack } else { stack - machine.pushed };
+        let outcome = self.function(address, state.enter(by, machine));
         pass.findings.extend(outcome.findings.iter().cloned());
         let Some(exit) = &outcome.exit else { return false };
-        *state = exit.leave(by, state);
+        *state = exit.leave(by, state, machine);
         true
     }
 
-    fn indirect_target(&self, instruction: &Instruction, state: &State) -> Option<Target> {
-        let value = match instruction.op0_kind() {
-            OpKind::Register => state.value(instruction.op0_register()),
-            OpKind::Memory if instruction.is_ip_rel_memory_operand() => {
-                Value::Loaded(instruction.ip_rel_memory_address())
-            }
-            _ => Value::Unknown,
+    fn indirect_target(&self, destination: Destination, state: &State) -> Option<Target> {
+        let value = match destination {
+            Destination::Register(register) => state.value(register),
+            Destination::Slot(at) => Value::Loaded(at),
+            Destination::Unknown => Value::Unknown,
         };
         match value {
             Value::Loaded(slot) => self.image.slot(slot).cloned(),
@@ -298,19 +295,16 @@ impl<'image> Walker<'image> {
         if !covered {
             return self.lost(start, state, "recursion on new secrets");
         }
-        calls::give_away_stack(&mut state);
-        calls::clobber(&mut state);
-        state.secret |= [Register::RAX, Register::RDX, Register::ZMM0, Register::ZMM1]
-            .map(parts)
-            .iter()
-            .fold(0, |all, part| all | part);
+        calls::give_away_stack(&mut state, self.image.machine);
+        calls::clobber(&mut state, self.image.machine);
+        state.secret |= self.image.machine.results;
         Outcome { exit: Some(state), findings: BTreeSet::new() }
     }
 
     fn lost(&self, start: u64, mut state: State, what: &str) -> Outcome {
-        calls::give_away_stack(&mut state);
-        calls::clobber(&mut state);
-        state.mark(Register::RAX, true);
+        calls::give_away_stack(&mut state, self.image.machine);
+        calls::clobber(&mut state, self.image.machine);
+        state.mark(self.image.machine.result, true);
         let place = self.image.name_at(start);
         let reason = Reason::CannotFollow(what.to_owned());
         let finding = Finding { address: start, text: String::new(), place, reason };
@@ -318,8 +312,8 @@ impl<'image> Walker<'image> {
     }
 
     fn finding(&mut self, instruction: &Instruction, reason: Reason) -> Finding {
-        let place = self.image.name_at(instruction.ip());
-        let finding = Finding { address: instruction.ip(), place, text: instruction.to_string(), reason };
+        let place = self.image.name_at(instruction.address);
+        let finding = Finding { address: instruction.address, place, text: instruction.text.clone(), reason };
         self.first.get_or_insert_with(|| finding.clone());
         finding
     }
@@ -331,16 +325,15 @@ impl<'image> Walker<'image> {
 }
 
 /// Restores the stack pointer after a stack probe. A function with a large frame touches this frame page by page in a
-/// loop `sub rsp, 4096; ...; cmp rsp, r11; jne`. After the loop, `rsp` and the other register are equal. Without this
-/// rule, the audit would no longer know the value of the stack pointer.
-fn end_of_probe(graph: &Graph, jump: &Instruction, state: &mut State) {
-    let before = graph.instructions.range(..jump.ip()).next_back();
+/// loop such as `sub rsp, 4096; ...; cmp rsp, r11; jne`. After the loop, `rsp` and the other register are equal.
+/// Without this rule, the audit would no longer know the value of the stack pointer.
+fn end_of_probe(graph: &Graph, jump: &Instruction, state: &mut State, machine: &Machine) {
+    let before = graph.instructions.range(..jump.address).next_back();
     if let Some((_, compare)) = before
-        && jump.mnemonic() == Mnemonic::Jne
-        && compare.mnemonic() == Mnemonic::Cmp
-        && compare.op0_register() == Register::RSP
-        && compare.op1_kind() == OpKind::Register
+        && matches!(jump.flow, Flow::ConditionalJump { unequal: true, .. })
+        && let Some((first, second)) = compare.compared
+        && first == machine.stack_pointer
     {
-        state.set_value(Register::RSP, state.value(compare.op1_register()));
+        state.set_value(first, state.value(second));
     }
 }

@@ -3,10 +3,11 @@
 use iced_x86::IcedError;
 use iced_x86::code_asm::*;
 
-use super::audit::{audit, parse_name};
-use super::build::LEVELS;
-use super::finding::Reason;
-use super::image::Image;
+use super::MACHINE;
+use crate::asm::audit::{audit, parse_name};
+use crate::asm::build::LEVELS;
+use crate::asm::finding::Reason;
+use crate::asm::image::Image;
 
 const START: u64 = 0x1000;
 const GOT: u64 = 0x9000;
@@ -16,6 +17,7 @@ fn reasons(arguments: &str, write: impl FnOnce(&mut CodeAssembler) -> Result<(),
     write(&mut code).unwrap();
     let name = format!("ok_snippet__{arguments}");
     let image = Image::from_code(
+        &MACHINE,
         START,
         code.assemble(START).unwrap(),
         &[(START, &name)],
@@ -505,12 +507,14 @@ fn a_secret_met_late_in_a_loop_reaches_its_start() {
 
 #[test]
 fn names_say_what_is_secret() {
-    assert!(parse_name("helper").unwrap().is_none());
-    let (_, state) = parse_name("ok_eq__ps").unwrap().unwrap();
-    assert!(!state.is_secret(iced_x86::Register::RDI) && state.is_secret(iced_x86::Register::ESI));
-    assert!(parse_name("ok_eq").is_err());
-    assert!(parse_name("ok_eq__px").is_err());
-    assert!(parse_name("ok_eq__ppppppp").is_err());
+    let parse = |name| parse_name(name, &MACHINE);
+    let arguments = MACHINE.arguments;
+    assert!(parse("helper").unwrap().is_none());
+    let (_, state) = parse("ok_eq__ps").unwrap().unwrap();
+    assert!(!state.is_secret(arguments[0]) && state.is_secret(arguments[1]));
+    assert!(parse("ok_eq").is_err());
+    assert!(parse("ok_eq__px").is_err());
+    assert!(parse("ok_eq__ppppppp").is_err());
 }
 
 #[test]

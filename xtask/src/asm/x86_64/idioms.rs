@@ -4,7 +4,7 @@ use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 /// Recognizes `xor eax, eax`, `vpcmpeqd ymm0, ymm1, ymm1` and similar instructions: the result is a constant for any
 /// contents of the registers.
-pub(crate) fn is_constant(instruction: &Instruction) -> bool {
+pub(super) fn is_constant(instruction: &Instruction) -> bool {
     // If the instruction has a mask, the result also depends on the old contents or on the mask.
     if instruction.has_op_mask() {
         return false;
@@ -22,7 +22,7 @@ pub(crate) fn is_constant(instruction: &Instruction) -> bool {
 
 /// Recognizes instructions such as `sbb eax, eax`, which copies the carry flag to all bits of the register and reads
 /// nothing else.
-pub(crate) fn is_carry_spread(instruction: &Instruction) -> bool {
+pub(super) fn is_carry_spread(instruction: &Instruction) -> bool {
     instruction.mnemonic() == Mnemonic::Sbb && has_twin_sources(instruction)
 }
 
@@ -95,7 +95,7 @@ fn cancels(mnemonic: Mnemonic) -> bool {
 }
 
 /// Recognizes instructions whose time depends on their operands on CPUs that are in use today.
-pub(crate) fn is_slow(instruction: &Instruction) -> bool {
+pub(super) fn is_slow(instruction: &Instruction) -> bool {
     use Mnemonic as M;
     let division = matches!(instruction.mnemonic(), M::Div | M::Idiv)
         || matches!(
