@@ -41,6 +41,15 @@ macro_rules! backends {
 
 backends! {
     portable: ok_encode_portable__pppp ok_encode_url_portable__pppp ok_decode_portable__ppp ok_decode_url_portable__ppp;
+}
+
+#[cfg(target_arch = "aarch64")]
+backends! {
+    neon: ok_encode_neon__pppp ok_encode_url_neon__pppp ok_decode_neon__ppp ok_decode_url_neon__ppp;
+}
+
+#[cfg(target_arch = "x86_64")]
+backends! {
     ssse3: ok_encode_ssse3__pppp ok_encode_url_ssse3__pppp ok_decode_ssse3__ppp ok_decode_url_ssse3__ppp;
     avx2: ok_encode_avx2__pppp ok_encode_url_avx2__pppp ok_decode_avx2__ppp ok_decode_url_avx2__ppp;
     avx512: ok_encode_avx512__pppp ok_encode_url_avx512__pppp ok_decode_avx512__ppp ok_decode_url_avx512__ppp;
@@ -75,6 +84,15 @@ macro_rules! hex {
 
 hex! {
     portable: ok_hex_encode_portable__ppp ok_hex_decode_portable__ppp;
+}
+
+#[cfg(target_arch = "aarch64")]
+hex! {
+    neon: ok_hex_encode_neon__ppp ok_hex_decode_neon__ppp;
+}
+
+#[cfg(target_arch = "x86_64")]
+hex! {
     avx2: ok_hex_encode_avx2__ppp ok_hex_decode_avx2__ppp;
 }
 
@@ -101,7 +119,17 @@ pub unsafe extern "C" fn ok_squeeze_portable__ppp(source: *const u8, length: usi
 }
 
 /// # Safety
+/// The pointers are valid for `length` bytes.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ok_squeeze_neon__ppp(source: *const u8, length: usize, target: *mut u8) -> usize {
+    // SAFETY: the caller fulfills the `# Safety` section.
+    unsafe { imp::space::neon::squeeze(source, length, target) }
+}
+
+/// # Safety
 /// The pointers are valid for `length` bytes, and the CPU has AVX-512.
+#[cfg(target_arch = "x86_64")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ok_squeeze_avx512__ppp(source: *const u8, length: usize, target: *mut u8) -> usize {
     // SAFETY: the caller fulfills the `# Safety` section.

@@ -123,7 +123,11 @@ unsafe fn noise_for<'a>(row: &Row, noise: *const Noise) -> &'a Noise {
 // Each listed scheme fills a block with these bytes, in this order: zeros; a count; zeros and a count; random bytes and
 // a count; a sequence; a mark; a random byte; a complement.
 pad!(portable, length "p": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
+#[cfg(target_arch = "aarch64")]
+pad!(neon, length "p": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
+#[cfg(target_arch = "x86_64")]
 pad!(sse2, length "p": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
+#[cfg(target_arch = "x86_64")]
 pad!(avx512, length "s": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
 
 /// Defines functions for each scheme of a back end. The functions check a block of 16 bytes (`_16`) and a block of any
@@ -157,7 +161,11 @@ macro_rules! unpad {
 }
 
 unpad!(portable: Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
+#[cfg(target_arch = "aarch64")]
+unpad!(neon: Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
+#[cfg(target_arch = "x86_64")]
 unpad!(sse2: Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
+#[cfg(target_arch = "x86_64")]
 unpad!(avx512: Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
 
 /// Calls the public function, which chooses the back end.

@@ -30,7 +30,9 @@ fn main() -> ExitCode {
         Some((name, [])) if name == "shape" => shape::run(),
         Some((name, rest)) if name == "asm" => asm::run(rest),
         _ => {
-            Err("usage: cargo xtask layers | unsafe | form | shape | asm [--level LEVEL] [--show FUNCTION]".to_owned())
+            let usage = "usage: cargo xtask layers | unsafe | form | shape | asm [--target TRIPLE] [--level LEVEL] \
+                         [--show FUNCTION]";
+            Err(usage.to_owned())
         }
     };
     match outcome {

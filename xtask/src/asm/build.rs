@@ -1,9 +1,12 @@
-//! Builds the audited library once for each level of optimization.
+//! Builds the audited library once for each level of optimization, for this machine or for another target.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+
+use super::cross::Cross;
+use crate::workspace::Workspace;
 
 /// One way to compile. Every level is audited, because the compiler may convert branch-free source code to a branch at
 /// any level.
@@ -49,9 +52,11 @@ pub(crate) const LEVELS: [Level; 7] = [
 const AUDITED: [&str; 3] = ["deadpan-ct", "deadpan-base64", "deadpan-pad"];
 
 /// Builds the package `deadpan-audit` and returns the path of its shared library.
-pub(crate) fn build(workspace: &Path, target: &Path, level: Level) -> Result<PathBuf, String> {
-    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .current_dir(workspace)
+pub(crate) fn build(workspace: &Workspace, cross: Option<&Cross>, level: Level) -> Result<PathBuf, String> {
+    let folder = workspace.target.join("audit");
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command
+        .current_dir(&workspace.root)
         .args([
             "build",
             "--profile",
@@ -63,15 +68,18 @@ pub(crate) fn build(workspace: &Path, target: &Path, level: Level) -> Result<Pat
             "json-render-diagnostics",
         ])
         .arg("--target-dir")
-        .arg(target.join("audit").join(level.name))
+        // The levels of another target share one folder, because they share the standard library there.
+        .arg(cross.map_or_else(|| folder.join(level.name), |cross| folder.join(&cross.target)))
         .args(AUDITED.iter().flat_map(|package| ["--config".to_owned(), level.setting(package)]))
         .env(format!("CARGO_PROFILE_{}_OPT_LEVEL", level.profile.to_uppercase()), level.opt_level)
         .env("RUSTFLAGS", level.flags())
         // `CARGO_ENCODED_RUSTFLAGS` would take precedence over `RUSTFLAGS`.
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("cannot run cargo: {error}"))?;
+        .stderr(Stdio::inherit());
+    if let Some(cross) = cross {
+        cross.prepare(&mut command, level.profile);
+    }
+    let output = command.output().map_err(|error| format!("cannot run cargo: {error}"))?;
     if !output.status.success() {
         return Err(format!("deadpan-audit does not build at level {}", level.name));
     }

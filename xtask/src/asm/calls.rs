@@ -6,6 +6,9 @@ use super::stack::Origin;
 use super::state::State;
 use super::value::Value;
 
+/// The name that the audit gives to the function in a descriptor of thread-local storage.
+pub(crate) const THREAD_LOCAL: &str = "<thread-local storage>";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Callee {
     /// A function that never returns, such as a panic or an abort. The audit checks the jump that leads to the call.
@@ -18,6 +21,8 @@ pub(crate) enum Callee {
     Allocator(usize),
     /// A function that detects the features of the CPU.
     Detection,
+    /// A function that returns the place of a thread's own data, and changes no other register.
+    ThreadLocal,
     /// The function's time depends on the bytes that it reads, so secrets must never be passed to it.
     EarlyExit,
     /// Any other function. The audit follows the function if the object contains its code.
@@ -53,6 +58,7 @@ pub(crate) fn classify(name: &str, imported: bool) -> Callee {
     match name {
         "memcpy" | "memmove" => Callee::Copy,
         "memset" => Callee::Fill,
+        THREAD_LOCAL => Callee::ThreadLocal,
         "memcmp" | "bcmp" | "strlen" | "strcmp" | "strncmp" | "memchr" | "memrchr" | "strchr" => Callee::EarlyExit,
         _ => Callee::Other,
     }
@@ -135,6 +141,11 @@ pub(crate) fn apply(callee: Callee, name: &str, state: &mut State, machine: &Mac
         }
         _ => {}
     }
+    if callee == Callee::ThreadLocal {
+        state.mark(machine.result, false);
+        state.set_value(machine.result, Value::Unknown);
+        return reasons;
+    }
     let pointer = state.value(arguments[0]);
     clobber(state, machine);
     match callee {
@@ -147,7 +158,7 @@ pub(crate) fn apply(callee: Callee, name: &str, state: &mut State, machine: &Mac
 
 /// Assumes that the callee wrote through every argument that points into the stack.
 pub(crate) fn give_away_stack(state: &mut State, machine: &Machine) {
-    for &register in machine.arguments {
+    for &register in machine.arguments.iter().chain(&machine.indirect_result) {
         if let Some(floor) = state.value(register).stack_floor() {
             state.stack.smear_reachable(floor);
         }

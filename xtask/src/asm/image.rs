@@ -6,10 +6,11 @@ use std::path::Path;
 use object::Architecture;
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, RelocationTarget, SectionKind, SymbolKind};
+use object::{RelocationFlags, elf};
 
 use super::instruction::{Instruction, Table};
 use super::machine::Machine;
-use super::x86_64;
+use super::{aarch64, calls, x86_64};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
@@ -46,6 +47,7 @@ impl Image {
         let file: ElfFile64<'_> = ElfFile64::parse(&*bytes).map_err(|error| fault(&error))?;
         let machine = match file.architecture() {
             Architecture::X86_64 => &x86_64::MACHINE,
+            Architecture::Aarch64 => &aarch64::MACHINE,
             other => return Err(fault(&format!("the audit does not know the architecture {other:?}"))),
         };
         let mut image = Self::new(machine);
@@ -71,6 +73,11 @@ impl Image {
         }
         for (at, relocation) in file.dynamic_relocations().into_iter().flatten() {
             let target = match relocation.target() {
+                _ if matches!(relocation.flags(), RelocationFlags::Elf { r_type: elf::R_AARCH64_TLSDESC })
+                    && file.architecture() == Architecture::Aarch64 =>
+                {
+                    Target::Import(calls::THREAD_LOCAL.to_owned())
+                }
                 RelocationTarget::Symbol(index) => {
                     let table = file.dynamic_symbol_table().ok_or_else(|| fault(&"no dynamic symbols"))?;
                     let symbol =

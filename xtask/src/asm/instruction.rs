@@ -94,7 +94,7 @@ pub(crate) struct Flags {
 pub(crate) struct Write {
     /// The parts that receive a result. They become secret if the step depends on a secret.
     pub(crate) sets: Parts,
-    /// The parts that lose their old contents. They become public if the step depends on no secret.
+    /// The parts that lose their old contents. They become public, except for those that receive a secret result.
     pub(crate) clears: Parts,
     /// The general-purpose register to which the parts belong.
     pub(crate) register: Option<Register>,
@@ -150,6 +150,9 @@ pub(crate) struct Store {
     pub(crate) value: Option<Operand>,
     /// The whole register that is stored, if the register holds a variable.
     pub(crate) variable: Option<Register>,
+    /// Whether the stored register counts as a number if its number is known. An architecture needs this if it can
+    /// store numbers only from registers.
+    pub(crate) counts_numbers: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -160,7 +163,6 @@ pub(crate) struct Repeat {
 }
 
 /// The new value of a register.
-#[allow(dead_code)]
 #[derive(Clone, Debug)]
 pub(crate) enum Expression {
     Copy(Operand),
@@ -185,7 +187,6 @@ pub(crate) enum Expression {
 }
 
 #[derive(Clone, Copy, Debug)]
-#[allow(dead_code)]
 pub(crate) enum Operand {
     Register(Register),
     Number(u64),
@@ -219,6 +220,6 @@ impl Instruction {
 
 impl Default for Store {
     fn default() -> Self {
-        Self { conditional: false, origin: Origin::Contents, value: None, variable: None }
+        Self { conditional: false, origin: Origin::Contents, value: None, variable: None, counts_numbers: false }
     }
 }

@@ -11,6 +11,8 @@ pub(crate) struct Machine {
     pub(crate) table: fn(&Image, &mut dyn Iterator<Item = u64>, u64) -> Option<Table>,
     /// The registers of the integer arguments, in order.
     pub(crate) arguments: &'static [Register],
+    /// The register that points to the place of a large result, if it is none of the arguments.
+    pub(crate) indirect_result: Option<Register>,
     pub(crate) result: Register,
     /// All registers in which a function may return a result.
     pub(crate) results: Parts,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::image::Image;
-use super::instruction::{Access, Instruction, Store};
+use super::instruction::{Access, Instruction, Size, Store};
 use super::memory::{self, Extent};
 use super::stack::Origin;
 use super::state::State;
@@ -22,6 +22,9 @@ impl Stored {
     pub(crate) fn of(image: &Image, state: &State, access: &Access, store: &Store, variables: &BTreeSet<i64>) -> Self {
         let value = store.value.map(|operand| memory::operand(image, state, operand));
         let mut origin = store.origin;
+        if let (true, Some(Value::Number(number)), Size::Bytes(size)) = (store.counts_numbers, value, access.size) {
+            origin = Origin::of_number(number, size as usize);
+        }
         if origin == Origin::Number && offset(state, access).is_some_and(|offset| variables.contains(&offset)) {
             origin = Origin::Spill;
         }
@@ -57,8 +60,10 @@ pub(crate) fn write(state: &mut State, address: Value, extent: Extent, secret: b
 pub(crate) fn variables(state: &State, instruction: &Instruction) -> impl Iterator<Item = i64> {
     let accesses = instruction.steps.iter().flat_map(|step| &step.accesses);
     accesses.filter_map(|access| {
-        let register = access.store.as_ref()?.variable?;
-        if state.is_secret(register) { None } else { offset(state, access) }
+        let store = access.store.as_ref()?;
+        let register = store.variable?;
+        let is_number = store.counts_numbers && matches!(state.value(register), Value::Number(_));
+        if state.is_secret(register) || is_number { None } else { offset(state, access) }
     })
 }
 

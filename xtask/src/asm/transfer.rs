@@ -89,10 +89,9 @@ fn apply(
         .map(|access| access.store.as_ref().map(|store| Stored::of(image, state, access, store, variables)))
         .collect();
     for write in &step.writes {
+        state.secret &= !write.clears;
         if secret {
             state.secret |= write.sets;
-        } else {
-            state.secret &= !write.clears;
         }
         if let Some(register) = write.register {
             state.set_value(register, state.value(register).blur(Value::Unknown));

@@ -20,6 +20,7 @@ pub(crate) static MACHINE: Machine = Machine {
     decode,
     table: table::find,
     arguments: &ARGUMENTS,
+    indirect_result: None,
     result: RAX,
     results: RAX.parts | RDX.parts | registers::vector(0) | registers::vector(1),
     saved: &SAVED,
