@@ -5,6 +5,8 @@
 //! entry is a finding.
 
 mod arithmetic;
+#[cfg(test)]
+mod dependencies;
 mod flow;
 mod memory;
 mod opcodes;
