@@ -12,6 +12,7 @@ use std::io::Write;
 
 use crate::key::exposed;
 use crate::tell::signals;
+use deadpan_ct::with_data_independent_timing;
 use deadpan_lab::invocation;
 
 /// Runs the command that is given by the arguments of this process, and returns the exit code. An interpreter that
@@ -23,10 +24,13 @@ pub fn run() -> u8 {
     signals::survive_large_files();
     signals::attach();
     let words: Vec<OsString> = [OsString::from("deadpan")].into_iter().chain(invocation::arguments()).collect();
-    let code = match exposed::refuse(words.iter().cloned()).and_then(|()| args::parse(words)) {
-        Ok(line) => line.run(),
-        Err(failure) => failure.end(),
-    };
+    // The threads that a command starts inherit the mode on Linux. Other systems start threads without it.
+    let code = with_data_independent_timing(|| {
+        match exposed::refuse(words.iter().cloned()).and_then(|()| args::parse(words)) {
+            Ok(line) => line.run(),
+            Err(failure) => failure.end(),
+        }
+    });
     // The runtime flushes standard output at the end of a Rust program, but not inside an interpreter. Commands already
     // report an output that they could not write, so the result of this call is ignored.
     let _ = std::io::stdout().flush();

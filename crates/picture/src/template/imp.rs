@@ -6,6 +6,8 @@
 mod avx2;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 mod avx512;
+#[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+mod neon;
 mod portable;
 
 use super::LINE;
@@ -42,7 +44,7 @@ pub(super) struct Ways<'a> {
     pub(super) table: &'a Table,
     /// The value of each place.
     #[cfg_attr(
-        any(not(target_arch = "x86_64"), deadpan_portable),
+        any(not(any(target_arch = "x86_64", target_arch = "aarch64")), deadpan_portable),
         allow(dead_code, reason = "only the kernels with vectors use it")
     )]
     pub(super) inverses: &'a Table,
@@ -66,6 +68,9 @@ pub(super) struct Cost {
 pub(super) enum Level {
     /// Portable code, which the compiler vectorizes if the target allows it.
     Portable,
+    /// 16-byte vectors with tables of 64 bytes.
+    #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+    Neon,
     /// 32-byte vectors.
     #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
     Avx2,
@@ -79,6 +84,8 @@ impl Level {
     #[cfg(test)]
     pub(super) const ALL: &'static [Self] = &[
         Self::Portable,
+        #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+        Self::Neon,
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         Self::Avx2,
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
@@ -89,6 +96,8 @@ impl Level {
     pub(super) fn is_available(self) -> bool {
         match self {
             Self::Portable => true,
+            #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+            Self::Neon => true,
             #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
             Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt"),
             #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
@@ -109,7 +118,10 @@ impl Level {
                 return level;
             }
         }
-        Self::Portable
+        cfg_select! {
+            all(target_arch = "aarch64", not(deadpan_portable)) => { Self::Neon }
+            _ => { Self::Portable }
+        }
     }
 }
 
@@ -124,6 +136,9 @@ pub(super) fn embed(level: Level, lines: &mut [Line], values: &Values, course: &
     assert!(ways.choices.len() == lines.len() && ways.signs.len() == lines.len());
     match level {
         Level::Portable => portable::embed(lines, values, course, ways),
+        // SAFETY: every AArch64 CPU has the level.
+        #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+        Level::Neon => unsafe { neon::embed(lines, values, course, ways) },
         // SAFETY: the CPU has the level.
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         Level::Avx2 => unsafe { avx2::embed(lines, values, course, ways) },
@@ -153,6 +168,9 @@ pub(super) fn extract(
     assert!(choices.len() == lines.len());
     match level {
         Level::Portable => portable::extract(lines, values, course, table, choices),
+        // SAFETY: every AArch64 CPU has the level.
+        #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+        Level::Neon => unsafe { neon::extract(lines, values, course, table, choices) },
         // SAFETY: the CPU has the level.
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         Level::Avx2 => unsafe { avx2::extract(lines, values, course, table, choices) },
