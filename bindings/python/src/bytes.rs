@@ -8,7 +8,7 @@ use crate::buffer::{Fixed, Input};
 use crate::errors::raised;
 use crate::imp::{Memory, NewBytes, Pinned};
 use crate::to::{Limit, Options, identities, sealing};
-use crate::work::{self, WorkOptions};
+use crate::work::{self, WorkOptions, detached};
 use deadpan_bind::Fault;
 use deadpan_ct::Wiped;
 use deadpan_seal::{Cursor, Error, Header, Identity, Opened, Sealing, random};
@@ -40,7 +40,7 @@ pub(crate) fn seal<'py>(
     let sealing = sealing(to, Options { age, hide_length, allow_mixed, compress })?;
     let data = Input::of(data)?;
     if let Some(plain) = short(&data, how) {
-        let sealed = py.detach(|| sealing.seal(&plain)).map_err(raised)?;
+        let sealed = detached(py, || sealing.seal(&plain)).map_err(raised)?;
         return Ok(PyBytes::new(py, &sealed));
     }
     let room = sealing.sealed_length(data.memory().len() as u64).map_err(raised)?;
@@ -67,7 +67,7 @@ pub(crate) fn open<'py>(
     let identities = identities(keys, max_cost)?;
     let data = Input::of(data)?;
     if let Some(sealed) = short(&data, how) {
-        let plain = py.detach(|| open_short(&sealed, &identities)).map_err(raised)?;
+        let plain = detached(py, || open_short(&sealed, &identities)).map_err(raised)?;
         return Ok(PyBytes::new(py, &plain));
     }
     let (opened, room) = begin(py, data.memory(), &identities)?;
@@ -112,7 +112,7 @@ pub(crate) fn seal_into<'py>(
     let sealing = sealing(to, Options { age, hide_length, allow_mixed, compress })?;
     let (data, out) = apart(data, out)?;
     if let Some(plain) = short(&data, how) {
-        return put(&py.detach(|| sealing.seal(&plain)).map_err(raised)?, out.memory());
+        return put(&detached(py, || sealing.seal(&plain)).map_err(raised)?, out.memory());
     }
     let room = sealing.sealed_length(data.memory().len() as u64).map_err(raised)?;
     if room > out.memory().len() as u64 {
@@ -138,7 +138,7 @@ pub(crate) fn open_into<'py>(
     let identities = identities(keys, max_cost)?;
     let (data, out) = apart(data, out)?;
     if let Some(sealed) = short(&data, how) {
-        let plain = py.detach(|| open_short(&sealed, &identities)).map_err(raised)?;
+        let plain = detached(py, || open_short(&sealed, &identities)).map_err(raised)?;
         return put(&plain, out.memory());
     }
     let (opened, room) = begin(py, data.memory(), &identities)?;
@@ -189,7 +189,7 @@ fn open_short(mut sealed: &[u8], identities: &[Identity]) -> Result<Wiped<Vec<u8
 /// Opens the header, and returns the number of bytes that the plaintext and its padding need.
 fn begin(py: Python<'_>, sealed: Memory<'_>, identities: &[Identity]) -> PyResult<(Opened, u64)> {
     let length = sealed.len() as u64;
-    py.detach(|| {
+    detached(py, || {
         let opened = Header::read(Cursor::new(&sealed, length))?.open(identities)?;
         let room = opened.room_at(&sealed, length)?;
         Ok((opened, room))
@@ -225,5 +225,5 @@ fn too_small(needed: u64) -> PyErr {
 /// Returns random bytes of the system.
 #[pyfunction]
 pub(crate) fn random_bytes(py: Python<'_>, length: usize) -> PyResult<Bound<'_, PyBytes>> {
-    PyBytes::new_with(py, length, |bytes| py.detach(|| random::fill(bytes)).map_err(raised))
+    PyBytes::new_with(py, length, |bytes| detached(py, || random::fill(bytes)).map_err(raised))
 }

@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 
 use crate::errors::exception;
 use crate::to::{Limit, Options, identities, sealing};
-use crate::work;
+use crate::work::{self, detached};
 use deadpan_bind::{Kind, OsStringExt as _};
 
 fn length(path: &std::path::Path) -> Option<u64> {
@@ -140,7 +140,7 @@ pub(crate) fn list_folder<'py>(
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let identities = identities(keys, max_cost)?;
     let mut entries = Vec::new();
-    py.detach(|| {
+    detached(py, || {
         deadpan_bind::list_folder(&identities, &input, |entry| {
             let kind = match entry.kind {
                 Kind::File => "file",
@@ -175,11 +175,11 @@ pub(crate) fn inspect(
     max_cost: Option<Limit>,
 ) -> PyResult<String> {
     let identities = keys.map(|keys| identities(keys, max_cost)).transpose()?;
-    py.detach(|| deadpan_bind::inspect(&path, identities.as_deref())).map_err(exception)
+    detached(py, || deadpan_bind::inspect(&path, identities.as_deref())).map_err(exception)
 }
 
 /// Removes incomplete outputs when the interpreter exits. Afterwards, no new output is made.
 #[pyfunction]
 pub(crate) fn remove_drafts(py: Python<'_>) {
-    py.detach(deadpan_bind::remove_drafts);
+    detached(py, deadpan_bind::remove_drafts);
 }

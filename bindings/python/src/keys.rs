@@ -7,6 +7,7 @@ use pyo3::types::PyBytes;
 use crate::buffer;
 use crate::errors::{exception, raised};
 use crate::to::{advice, advised};
+use crate::work::detached;
 use deadpan_bind::{Code, public_key, public_keys};
 use deadpan_ct::CtEq;
 use deadpan_seal::key;
@@ -46,7 +47,7 @@ impl PrivateKey {
                 PyValueError::new_err(format!("{name} is no mode; there are hybrid, ecc, pqc, {}", names.join(", ")))
             })?,
         };
-        py.detach(|| deadpan_seal::PrivateKey::generate(kem)).map(Self).map_err(raised)
+        detached(py, || deadpan_seal::PrivateKey::generate(kem)).map(Self).map_err(raised)
     }
 
     /// Reads a key: PEM, or an age identity. To read a protected key, its passphrase is needed. A text with several
@@ -56,7 +57,7 @@ impl PrivateKey {
     fn read(py: Python<'_>, text: &Bound<'_, PyAny>, passphrase: Option<&Passphrase>) -> PyResult<Self> {
         let text = buffer::text(text)?;
         let passphrase = passphrase.map(|passphrase| &passphrase.0);
-        let key = py.detach(|| deadpan_bind::private_key(&text, passphrase));
+        let key = detached(py, || deadpan_bind::private_key(&text, passphrase));
         key.map(Self).map_err(|fault| match fault.code {
             Code::Key => exception(advised(fault, advice(&text))),
             _ => exception(fault),
@@ -70,7 +71,7 @@ impl PrivateKey {
         match passphrase {
             None => Ok(PyBytes::new(py, &key::private_pem(&self.0))),
             Some(passphrase) => {
-                let pem = py.detach(|| key::protected_pem(&self.0, &passphrase.0)).map_err(raised)?;
+                let pem = detached(py, || key::protected_pem(&self.0, &passphrase.0)).map_err(raised)?;
                 Ok(PyBytes::new(py, pem.as_bytes()))
             }
         }
@@ -233,7 +234,7 @@ pub(crate) struct Session(pub(crate) deadpan_seal::Session);
 impl Session {
     #[new]
     fn new(py: Python<'_>, passphrase: &Passphrase) -> PyResult<Self> {
-        py.detach(|| deadpan_seal::Session::new(&passphrase.0, Cost::default())).map(Self).map_err(raised)
+        detached(py, || deadpan_seal::Session::new(&passphrase.0, Cost::default())).map(Self).map_err(raised)
     }
 
     fn __copy__(this: Py<Self>) -> Py<Self> {

@@ -14,7 +14,7 @@ use crate::buffer::{Input, SHORT};
 use crate::errors::{exception, raised};
 use crate::imp::Pinned;
 use crate::to::{Limit, Options, identities, sealing};
-use crate::work;
+use crate::work::{self, detached};
 use deadpan_bind::{Fault, open_seekable};
 use deadpan_ct::Wiped;
 use deadpan_seal::{Cursor, Error, Header, Identity, RangeReader, Sealer, WriteAt};
@@ -114,10 +114,10 @@ impl NativeReader {
         let mut path = None;
         let reader = if source.hasattr("read")? && source.hasattr("seek")? {
             let source = SealedSource::Object(source.clone().unbind());
-            py.detach(|| range_reader(source, &identities)).map_err(failed)?
+            detached(py, || range_reader(source, &identities)).map_err(failed)?
         } else {
             let place: &PathBuf = path.insert(source.extract()?);
-            py.detach(|| {
+            detached(py, || {
                 let (file, _) = open_seekable(place)?;
                 range_reader(SealedSource::File(file), &identities).map_err(|error| Fault::from(error).about(place))
             })
@@ -205,7 +205,7 @@ impl NativeWriter {
         let data = Input::of(data)?;
         let plain = data.memory();
         let end = begin.saturating_add(length).min(plain.len() as u64);
-        let written = py.detach(|| {
+        let written = detached(py, || {
             let mut sealer = self.sealer.lock();
             let mut plain = Cursor::new(plain, end);
             plain.seek(SeekFrom::Start(begin)).ok()?;
@@ -220,7 +220,7 @@ impl NativeWriter {
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let sealer = self.sealer.lock().take();
         let sealer = sealer.ok_or_else(|| PyValueError::new_err("the writer is closed"))?;
-        py.detach(|| sealer.finish()).map_err(|error| exception(Fault::of_writer(error)))?;
+        detached(py, || sealer.finish()).map_err(|error| exception(Fault::of_writer(error)))?;
         Ok(PyBytes::new(py, &self.ready.take()))
     }
 }

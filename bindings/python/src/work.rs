@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 
 use crate::errors::exception;
 use deadpan_bind::Fault;
+use deadpan_ct::with_data_independent_timing;
 use deadpan_seal::Work;
 
 /// The time between two checks for signals, and between two reports of progress.
@@ -30,6 +31,11 @@ impl<'a, 'py> From<Option<&'a Bound<'py, PyAny>>> for WorkOptions<'a, 'py> {
     }
 }
 
+/// Runs `work` without the lock of the interpreter, in the mode of data-independent timing.
+pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
+    py.detach(|| with_data_independent_timing(work))
+}
+
 /// Runs `work`. `length` is the length of the data, if it is known: for short data, no second thread is started.
 /// `progress` is called with the number of bytes that are processed so far, first with 0 and last with the total. If
 /// `progress` or a signal handler raises an exception before the end, the work stops and the exception is raised.
@@ -41,7 +47,7 @@ pub(crate) fn run<'a, 'py: 'a, T: Send>(
 ) -> PyResult<T> {
     let WorkOptions { progress, threads } = how.into();
     if progress.is_none() && length.is_some_and(|length| length < SHORT) {
-        return py.detach(|| work(&Work { threads, ..Work::default() })).map_err(exception);
+        return detached(py, || work(&Work { threads, ..Work::default() })).map_err(exception);
     }
     if let Some(progress) = progress {
         progress.call1((0,))?;
@@ -56,7 +62,7 @@ pub(crate) fn run<'a, 'py: 'a, T: Send>(
     let mut raised = None;
     let job = Mutex::new(Some(work));
     let take = || job.lock().take();
-    let result = py.detach(|| {
+    let result = detached(py, || {
         std::thread::scope(|scope| {
             let (sender, receiver) = channel();
             let (take, options) = (&take, &options);
@@ -112,7 +118,7 @@ pub(crate) fn in_turns<I: Iterator + Send, E: Send>(
     mut each: impl FnMut(I::Item) -> Result<(), E> + Send,
 ) -> PyResult<Result<(), E>> {
     loop {
-        let turn = py.detach(|| {
+        let turn = detached(py, || {
             let start = Instant::now();
             for item in items.by_ref() {
                 each(item)?;

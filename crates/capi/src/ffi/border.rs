@@ -11,6 +11,7 @@ use std::sync::{Arc, Once};
 use super::kinds::dp_error;
 use crate::handles;
 use deadpan_bind::{Code, Fault};
+use deadpan_ct::with_data_independent_timing;
 use deadpan_seal::ReadAt;
 
 /// Defines functions that C calls. Each function gets a last parameter for the error, and returns a code.
@@ -67,7 +68,7 @@ fn caught(body: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
     // This library contains its own copy of the standard library, so the call does not replace a panic hook of the
     // program.
     SILENT.call_once(|| std::panic::set_hook(Box::new(|_| ())));
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+    catch_unwind(AssertUnwindSafe(|| with_data_independent_timing(body))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
         Err(Fault::new(Code::Panic, format!("{}: {text}", Code::Panic.message())))
