@@ -104,7 +104,7 @@ const HOUSES: [House; 4] = [
         ],
         shared: &[],
         at_root: 18,
-        circle: 15,
+        circle: 16,
     },
 ];
 

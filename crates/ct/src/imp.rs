@@ -1,4 +1,4 @@
-//! Operations on slices of bytes, in the CPU's widest registers. Only this module and the barriers contain `unsafe`
+//! Operations on slices of bytes, in the CPU's widest registers, and its modes. Only this module and the barriers contain `unsafe`
 //! code.
 //!
 //! The code for short slices is inlined, so that the compiler can unroll the loop for a known length into a few
@@ -10,6 +10,8 @@
 pub mod avx2;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx512;
+#[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+pub mod mode;
 #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
 pub mod neon;
 pub mod portable;

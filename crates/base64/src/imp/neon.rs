@@ -130,8 +130,8 @@ impl Decoder {
 /// `source` is readable for `length` bytes, and `target` is writable for `total` bytes.
 pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     let (mut read, mut written) = (0, 0);
-    // SAFETY: NEON is part of AArch64, and the table is as long as four registers. The loop continues only while a whole
-    // step is left. The remaining bytes go through arrays, and exactly the remaining length is copied.
+    // SAFETY: NEON is part of AArch64, and the table is as long as four registers. The loop continues only while a
+    // whole step is left. The remaining bytes go through arrays, and exactly the remaining length is copied.
     unsafe {
         let symbols = vld1q_u8_x4(Tables::of(alphabet).symbols.as_ptr());
         while length - read >= BYTES {

@@ -1,5 +1,5 @@
-//! Operations with 16-byte vectors, which every AArch64 CPU supports. This module contains only the comparisons. For the
-//! other operations, the portable code is enough, because the compiler vectorizes it well.
+//! Operations with 16-byte vectors, which every AArch64 CPU supports. This module contains only the comparisons. For
+//! the other operations, the portable code is enough, because the compiler vectorizes it well.
 //!
 //! One vector, which ends at the last byte, processes the tail. This vector may overlap the previous vector.
 

@@ -75,8 +75,8 @@ fn request(code: u64, first: u64, second: u64) -> u64 {
 fn request(code: u64, first: u64, second: u64) -> u64 {
     let arguments = [code, first, second, 0, 0, 0];
     let mut answer = 0_u64;
-    // SAFETY: the four rotations add up to 128 bits, so `x12` keeps its value, and `orr x10, x10, x10` is a no-op. Under
-    // Valgrind, the tool reads the array at the address in `x4` and writes `x3`. The array lives until after the
+    // SAFETY: the four rotations add up to 128 bits, so `x12` keeps its value, and `orr x10, x10, x10` is a no-op.
+    // Under Valgrind, the tool reads the array at the address in `x4` and writes `x3`. The array lives until after the
     // statement. The request may mark memory, so the option `nomem` is not set.
     unsafe {
         core::arch::asm!(

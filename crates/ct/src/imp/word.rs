@@ -1,7 +1,7 @@
 //! Comparisons of integers that return masks, and selection of integers by masks.
 //!
-//! On x86-64 and on AArch64, each of these is two or three instructions of assembly. On other targets, the code computes
-//! masks by arithmetic on bits, and then passes the masks through a barrier.
+//! On x86-64 and on AArch64, each of these is two or three instructions of assembly. On other targets, the code
+//! computes masks by arithmetic on bits, and then passes the masks through a barrier.
 
 #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
 mod aarch64;

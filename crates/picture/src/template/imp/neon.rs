@@ -26,8 +26,8 @@ static BEGINS: [[Line; 2]; 4] = {
     begins
 };
 
-/// For each number of bits: a permutation that takes the first `bits` bytes of each 8-byte word, and fills the rest with
-/// zeros.
+/// For each number of bits: a permutation that takes the first `bits` bytes of each 8-byte word, and fills the rest
+/// with zeros.
 static COMPACT: [[u8; PACKED]; 4] = {
     let mut compact = [[0xff; PACKED]; 4];
     let mut at = 0;
