@@ -1,5 +1,5 @@
-//! Operations on slices of bytes, in the CPU's widest registers, and its modes. Only this module and the barriers contain `unsafe`
-//! code.
+//! Operations on slices of bytes, in the CPU's widest registers, and a mode of the CPU. Only this module and the
+//! barriers contain `unsafe` code.
 //!
 //! The code for short slices is inlined, so that the compiler can unroll the loop for a known length into a few
 //! instructions. For long slices, the code chooses the instructions for the CPU by one predictable jump. The module

@@ -38,6 +38,7 @@ mod tests {
     }
 
     #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
+    #[allow(clippy::print_stdout)]
     #[test]
     fn the_mode_is_on_inside_and_as_before_outside() {
         let Some(before) = mode::is_on() else {

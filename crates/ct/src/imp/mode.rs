@@ -8,13 +8,14 @@ cpufeatures::new!(has_dit, "dit");
 /// The bit of the register DIT that is set in the mode.
 const ON: u64 = 1 << 24;
 
+/// Calls `work` in the mode, if the CPU has it.
 pub fn with<T>(work: impl FnOnce() -> T) -> T {
     if !is_available() {
         return work();
     }
     let _mode = Mode::enter();
-    // The compiler may move arithmetic across an assembly statement, but not out of a function that it does not
-    // know. So it must not know which function this is.
+    // The compiler may move arithmetic across an assembly statement, but not out of a function that it does not know.
+    // So it must not know which function this is.
     let mut work = Some(work);
     let mut result = None;
     let call: fn(&mut Option<_>, &mut Option<T>) = black_box(call);
@@ -50,8 +51,8 @@ fn is_available() -> bool {
 
 fn read() -> u64 {
     let register: u64;
-    // SAFETY: every program may read the register, and the callers have checked that the CPU has it. `s3_3_c4_c2_5`
-    // is the name of DIT that every assembler knows.
+    // SAFETY: every program may read the register, and the callers have checked that the CPU has it. `s3_3_c4_c2_5` is
+    // the name of DIT that every assembler knows.
     unsafe { asm!("mrs {0}, s3_3_c4_c2_5", out(reg) register, options(nostack, preserves_flags)) };
     register
 }
