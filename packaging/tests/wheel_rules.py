@@ -44,7 +44,8 @@ def windows(path):
     strange = {name for name in needed if not WINDOWS.match(name)}
     assert needed and not strange, f"needs {strange}"
     # A linker that loses rustc's list of exports makes a library that exports thousands of functions of Rust.
-    exported = set(re.findall(r"^\s*\[\s*\d+\](?: \+base\[\s*\d+\])?\s+[0-9a-f]+ (\S+)$", text, re.MULTILINE))
+    table = text.split("[Ordinal/Name Pointer] Table", 1)[1].split("\n\n", 1)[0]
+    exported = {line.split()[-1] for line in table.splitlines() if line.strip()}
     rust = sorted(name for name in exported if name.startswith(("_R", "_ZN")))
     assert "PyInit__native" in exported, "no module of Python"
     assert not rust, f"exports {len(rust)} functions of Rust, among them {rust[0]}"
