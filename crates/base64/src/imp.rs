@@ -21,6 +21,8 @@ mod reference;
 pub mod space;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod ssse3;
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(deadpan_portable)))]
+mod table;
 #[cfg(test)]
 mod tests;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]

@@ -16,6 +16,7 @@ use core::arch::x86_64::{
 };
 
 use self::memory::{Writing, fence, first, load, store, write, write_ahead, write_past};
+use super::table::{Table, symbols, values};
 use super::{Flaws, apart, bytes_for, symbols_for};
 use crate::Alphabet;
 
@@ -29,13 +30,6 @@ const ROUND: usize = 4;
 const LONG: usize = 1 << 10;
 /// `a | b | c`
 const OR3: i32 = 0b1111_1110;
-/// The table entry of a byte that is not a symbol. The entry is the top bit, which is not set in the value of any
-/// symbol.
-const NO_SYMBOL: u8 = 0x80;
-
-/// The bytes of a register, aligned so that one access loads them.
-#[repr(align(64))]
-struct Table([u8; 64]);
 
 /// Indices that spread each three bytes over four bytes, in the order that the shifts below expect: 1 0 2 1, 4 3 5 4, …
 const SPREAD: Table = {
@@ -77,24 +71,6 @@ const fn gather_pair(skip: usize) -> Table {
 }
 const PACKED: [Table; 3] = [gather_pair(0), gather_pair(16), gather_pair(32)];
 
-/// Returns the value of every ASCII character, as two registers.
-const fn values(alphabet: Alphabet) -> [Table; 2] {
-    let symbols = alphabet.symbols();
-    let mut tables = [[NO_SYMBOL; 64]; 2];
-    let mut value = 0;
-    while value < 64 {
-        let symbol = symbols[value] as usize;
-        tables[symbol / 64][symbol % 64] = value as u8;
-        value += 1;
-    }
-    [Table(tables[0]), Table(tables[1])]
-}
-
-static STANDARD_SYMBOLS: Table = Table(Alphabet::Standard.symbols());
-static URL_SAFE_SYMBOLS: Table = Table(Alphabet::UrlSafe.symbols());
-static STANDARD_VALUES: [Table; 2] = values(Alphabet::Standard);
-static URL_SAFE_VALUES: [Table; 2] = values(Alphabet::UrlSafe);
-
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 fn table(table: &Table) -> __m512i {
@@ -117,10 +93,7 @@ impl Avx512Encoder {
             spread: table(&SPREAD),
             // The bit positions where the four sextets begin in each half of a spread quadword.
             shifts: _mm512_set1_epi64(0x3036_242a_1016_040a),
-            symbols: table(match alphabet {
-                Alphabet::Standard => &STANDARD_SYMBOLS,
-                Alphabet::UrlSafe => &URL_SAFE_SYMBOLS,
-            }),
+            symbols: table(symbols(alphabet)),
         }
     }
 
@@ -147,11 +120,8 @@ impl Avx512Decoder {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
     fn new(alphabet: Alphabet) -> Self {
-        let values = match alphabet {
-            Alphabet::Standard => &STANDARD_VALUES,
-            Alphabet::UrlSafe => &URL_SAFE_VALUES,
-        };
-        Self { values: [table(&values[0]), table(&values[1])], flaws: [_mm512_setzero_si512(); 2] }
+        let [low, high] = values(alphabet);
+        Self { values: [table(low), table(high)], flaws: [_mm512_setzero_si512(); 2] }
     }
 
     /// Turns 64 symbols into 16 numbers of 24 bits. The lookup uses seven bits of each byte. A byte is a flaw if its

@@ -8,44 +8,13 @@ use core::arch::aarch64::{
     vorrq_u8, vqtbl4q_u8, vqtbx4q_u8, vshrq_n_u8, vsliq_n_u8, vst3q_u8, vst4q_u8,
 };
 
+use super::table::{self, NO_SYMBOL, Table};
 use super::{Flaws, bytes_for, fill_up, symbols_for};
 use crate::Alphabet;
 use deadpan_ct::Wipe;
 
 const SYMBOLS: usize = 64;
 const BYTES: usize = 48;
-
-/// The top bit of an entry: the character is no symbol.
-const BAD: u8 = 0x80;
-
-/// The symbols of both alphabets, and the values of the first 128 characters.
-struct Tables {
-    symbols: [u8; 64],
-    values: [[u8; 64]; 2],
-}
-
-impl Tables {
-    const fn new(alphabet: Alphabet) -> Self {
-        let symbols = alphabet.symbols();
-        let mut values = [[BAD; 64]; 2];
-        let mut value = 0;
-        while value < 64 {
-            let symbol = symbols[value] as usize;
-            values[symbol / 64][symbol % 64] = value as u8;
-            value += 1;
-        }
-        Self { symbols, values }
-    }
-
-    fn of(alphabet: Alphabet) -> &'static Self {
-        static STANDARD: Tables = Tables::new(Alphabet::Standard);
-        static URL_SAFE: Tables = Tables::new(Alphabet::UrlSafe);
-        match alphabet {
-            Alphabet::Standard => &STANDARD,
-            Alphabet::UrlSafe => &URL_SAFE,
-        }
-    }
-}
 
 /// Encodes 48 bytes.
 ///
@@ -73,14 +42,14 @@ struct Decoder {
     low: uint8x16x4_t,
     /// The values of the characters from 64 to 127.
     high: uint8x16x4_t,
-    /// The top bit of a byte is set if a character was no symbol.
+    /// The top bit of a byte is set if a character was not a symbol.
     flaws: uint8x16_t,
 }
 
 impl Decoder {
     #[inline(always)]
     fn new(alphabet: Alphabet) -> Self {
-        let [low, high] = &Tables::of(alphabet).values;
+        let [Table(low), Table(high)] = table::values(alphabet);
         // SAFETY: NEON is part of AArch64. Each half of the table is as long as four registers.
         unsafe { Self { low: vld1q_u8_x4(low.as_ptr()), high: vld1q_u8_x4(high.as_ptr()), flaws: vdupq_n_u8(0) } }
     }
@@ -116,11 +85,11 @@ impl Decoder {
         }
     }
 
-    /// Returns a nonzero number if a character was no symbol.
+    /// Returns a nonzero number if a character was not a symbol.
     #[inline(always)]
     fn flaws(&self) -> u64 {
         // SAFETY: NEON is part of AArch64.
-        unsafe { u64::from(vmaxvq_u8(self.flaws) & BAD) }
+        unsafe { u64::from(vmaxvq_u8(self.flaws) & NO_SYMBOL) }
     }
 }
 
@@ -133,7 +102,7 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
     // SAFETY: NEON is part of AArch64, and the table is as long as four registers. The loop continues only while a
     // whole step is left. The remaining bytes go through arrays, and exactly the remaining length is copied.
     unsafe {
-        let symbols = vld1q_u8_x4(Tables::of(alphabet).symbols.as_ptr());
+        let symbols = vld1q_u8_x4(table::symbols(alphabet).0.as_ptr());
         while length - read >= BYTES {
             encode_step(symbols, source.add(read), target.add(written));
             read += BYTES;
