@@ -9,6 +9,8 @@ mod avx512;
 #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
 mod neon;
 mod portable;
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(deadpan_portable)))]
+mod tables;
 
 use super::LINE;
 use super::places::{Choice, Table};

@@ -3,45 +3,14 @@
 use std::arch::x86_64::*;
 
 use super::super::places::Permutation;
+use super::tables::{FIELDS, compact};
 use super::{Choice, Cost, Course, LINE, Line, Table, Values, Ways};
 
 /// The halves of a line.
 type Halves = [__m256i; 2];
 
-/// For each number of bits of a value: a mask that moves the first `bits` bytes of both 8-byte halves to the front, and
-/// fills the rest with zeros.
-static COMPACT: [[u8; 16]; 4] = {
-    let mut compact = [[0x80; 16]; 4];
-    let mut at = 0;
-    while at < 4 * 16 {
-        let (bits, byte) = (at / 16 + 1, at % 16);
-        if byte < 2 * bits {
-            compact[at / 16][byte] = (byte / bits * 8 + byte % bits) as u8;
-        }
-        at += 1;
-    }
-    compact
-};
-
-/// For each number of bits of a value: four masks for a word with eight values. In the word, the values lie without
-/// gaps, or in two, four or eight fields.
-static FIELDS: [[i64; 4]; 4] = {
-    let mut fields = [[0_i64; 4]; 4];
-    let mut at = 0;
-    while at < 4 * 64 {
-        let (bits, bit) = (at / 64 + 1, at % 64);
-        let mut step = 0;
-        while step < 4 {
-            let field = 64 >> step;
-            if bit % field < field / 8 * bits {
-                fields[at / 64][step] |= 1 << bit;
-            }
-            step += 1;
-        }
-        at += 1;
-    }
-    fields
-};
+/// Takes the values out of both 8-byte halves.
+static COMPACT: [[u8; 16]; 4] = compact(2);
 
 #[target_feature(enable = "avx2,popcnt")]
 pub(super) fn embed(lines: &mut [Line], values: &Values, course: &mut Course, ways: Ways<'_>) -> Cost {
@@ -138,11 +107,11 @@ fn unpack(values: &Values, bits: usize, at: usize) -> Halves {
     [0, 4].map(|first| {
         let words = _mm256_set_epi64x(word(first + 3), word(first + 2), word(first + 1), word(first));
         let kept = &FIELDS[bits - 1];
-        let mut fields = _mm256_and_si256(_mm256_srl_epi64(words, shift), _mm256_set1_epi64x(kept[0]));
-        for (half, &kept) in [32, 16, 8].into_iter().zip(&kept[1..]) {
+        let mut fields = _mm256_and_si256(_mm256_srl_epi64(words, shift), _mm256_set1_epi64x(kept[0].cast_signed()));
+        for (half, kept) in [32, 16, 8].into_iter().zip(&kept[1..]) {
             let apart = _mm_cvtsi32_si128(half - half / 8 * bits as i32);
             let moved = _mm256_sll_epi64(fields, apart);
-            fields = _mm256_and_si256(_mm256_or_si256(fields, moved), _mm256_set1_epi64x(kept));
+            fields = _mm256_and_si256(_mm256_or_si256(fields, moved), _mm256_set1_epi64x(kept.cast_signed()));
         }
         fields
     })

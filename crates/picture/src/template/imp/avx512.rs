@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::super::places::Permutation;
+use super::tables::compact;
 use super::{Choice, Cost, Course, LINE, Line, Table, Values, Ways};
 
 /// For each number of bits of a value: a permutation that copies to word `q` the 8 bytes that begin at byte `bits · q`.
@@ -29,19 +30,8 @@ static SHIFTS: [Line; 4] = {
     shifts
 };
 
-/// For each number of bits: a permutation that takes the first `bits` bytes of each word.
-static COMPACT: [Line; 4] = {
-    let mut compact = [[0; LINE]; 4];
-    let mut at = 0;
-    while at < 4 * LINE {
-        let (bits, byte) = (at / LINE + 1, at % LINE);
-        if byte < 8 * bits {
-            compact[at / LINE][byte] = (byte / bits * 8 + byte % bits) as u8;
-        }
-        at += 1;
-    }
-    compact
-};
+/// Takes the values out of all words.
+static COMPACT: [Line; 4] = compact(8);
 
 /// # Safety
 ///

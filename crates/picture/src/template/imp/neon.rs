@@ -3,6 +3,7 @@
 use std::arch::aarch64::*;
 
 use super::super::places::Permutation;
+use super::tables::{FIELDS, compact};
 use super::{Choice, Cost, Course, LINE, Line, Table, Values, Ways};
 
 /// The quarters of a line.
@@ -26,39 +27,8 @@ static BEGINS: [[Line; 2]; 4] = {
     begins
 };
 
-/// For each number of bits: a permutation that takes the first `bits` bytes of each 8-byte word, and fills the rest
-/// with zeros.
-static COMPACT: [[u8; PACKED]; 4] = {
-    let mut compact = [[0xff; PACKED]; 4];
-    let mut at = 0;
-    while at < 4 * PACKED {
-        let (bits, byte) = (at / PACKED + 1, at % PACKED);
-        if byte < 8 * bits {
-            compact[at / PACKED][byte] = (byte / bits * 8 + byte % bits) as u8;
-        }
-        at += 1;
-    }
-    compact
-};
-
-/// For each number of bits: three masks for a word with eight values, which lie in four, two or one field.
-static FIELDS: [[u64; 3]; 4] = {
-    let mut fields = [[0; 3]; 4];
-    let mut at = 0;
-    while at < 4 * 64 {
-        let (bits, bit) = (at / 64 + 1, at % 64);
-        let mut step = 0;
-        while step < 3 {
-            let field = 16 << step;
-            if bit % field < field / 8 * bits {
-                fields[at / 64][step] |= 1 << bit;
-            }
-            step += 1;
-        }
-        at += 1;
-    }
-    fields
-};
+/// Takes the values out of all words.
+static COMPACT: [[u8; PACKED]; 4] = compact(8);
 
 #[target_feature(enable = "neon")]
 pub(super) fn embed(lines: &mut [Line], values: &Values, course: &mut Course, ways: Ways<'_>) -> Cost {
@@ -150,7 +120,8 @@ fn unpack(values: &Values, bits: usize, at: usize) -> Quarters {
 #[inline]
 fn pack(gathered: Quarters, bits: usize, values: &mut Values, at: usize) {
     let mut words = gathered;
-    for (field, &kept) in [8, 16, 32].into_iter().zip(&FIELDS[bits - 1]) {
+    let [one_field, two_fields, four_fields, _] = FIELDS[bits - 1];
+    for (field, kept) in [(8, four_fields), (16, two_fields), (32, one_field)] {
         // Two neighboring fields become one field of twice the width.
         let apart = vdupq_n_s64((field / 8 * bits) as i64 - field as i64);
         for word in &mut words {
