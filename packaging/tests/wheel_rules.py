@@ -44,7 +44,7 @@ def windows(path):
     strange = {name for name in needed if not WINDOWS.match(name)}
     assert needed and not strange, f"needs {strange}"
     # A linker that loses rustc's list of exports makes a library that exports thousands of functions of Rust.
-    table = text.split("[Ordinal/Name Pointer] Table", 1)[1].split("\n\n", 1)[0]
+    table = text.partition("[Ordinal/Name Pointer] Table")[2].partition("\n\n")[0]
     exported = {line.split()[-1] for line in table.splitlines() if line.strip()}
     rust = sorted(name for name in exported if name.startswith(("_R", "_ZN")))
     assert "PyInit__native" in exported, "no module of Python"

@@ -126,7 +126,7 @@ pub(crate) enum Address {
 pub(crate) enum Index {
     None,
     Register(Register, u32),
-    /// A vector of indexes, or a part of a register.
+    /// An index whose value the analysis does not know: a vector of indexes, or a part of a register.
     Unknown,
 }
 
