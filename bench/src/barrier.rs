@@ -44,9 +44,17 @@ macro_rules! register {
     )* };
 }
 
+#[cfg(target_arch = "x86_64")]
 register! {
     u8: reg_byte, "/* {0} */";
     u32: reg, "/* {0:e} */";
+}
+#[cfg(target_arch = "aarch64")]
+register! {
+    u8: reg, "/* {0:w} */";
+    u32: reg, "/* {0:w} */";
+}
+register! {
     u64: reg, "/* {0} */";
     i64: reg, "/* {0} */";
     usize: reg, "/* {0} */";
@@ -169,5 +177,13 @@ pub fn sink_ref<T: ?Sized>(value: &T) {
 #[inline(always)]
 pub fn shift<const PLACE: usize>() {
     // SAFETY: the instructions are no-operations.
-    unsafe { asm!(".nops {0}", const PLACE * 16 + 1, options(nomem, nostack, preserves_flags)) };
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        asm!(".nops {0}", const PLACE * 16 + 1, options(nomem, nostack, preserves_flags));
+    }
+    // SAFETY: as above.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        asm!(".rept {0}", "nop", ".endr", const PLACE * 4 + 1, options(nomem, nostack, preserves_flags));
+    }
 }

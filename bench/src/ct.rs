@@ -16,7 +16,7 @@ mod slice;
 mod table;
 
 use crate::barrier::shift;
-use crate::cells::Cells;
+use crate::cells::{Cell, Cells, Role};
 use deadpan_lab::speed::field::round;
 
 /// Number of operands in each array. All arrays and all choices together fit into the first-level cache. The number of
@@ -30,6 +30,12 @@ pub fn run(bench: &mut Cells<'_>) {
     array::run(bench);
     slice::run(bench);
     table::run(bench);
+    let mode = "with_data_independent_timing";
+    if cfg!(target_arch = "aarch64") && bench.wants("ct", mode) {
+        let mut cell = Cell::new("ct", mode, None);
+        cell.call("deadpan", Role::Ours, || deadpan_ct::with_data_independent_timing(|| ()));
+        bench.run(cell);
+    }
 }
 
 /// Calls `step` once for each array index, and repeats this `turns` times. This is the timed loop of all cells.

@@ -1,7 +1,5 @@
 //! The table of the basic crates: compares ct, base64 and pad with other libraries.
 
-use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
-
 use crate::cells::Cells;
 use crate::{base64, ct, ladder, pad};
 use deadpan_lab::Watch;
@@ -56,16 +54,30 @@ fn run(plan: &Plan, watch: &mut dyn Watch, show: &mut dyn FnMut(&[GenerationRow]
         Some(core) => format!("level {level}, pinned to core {core}"),
         None => format!("level {level}, not pinned to a core"),
     });
-    ct::run(&mut cells);
-    base64::run(&mut cells);
-    ladder::run(&mut cells);
-    pad::run(&mut cells);
+    functions(&mut cells);
     cells.finish()
+}
+
+/// Gives every cell to `cells`.
+pub fn functions(cells: &mut Cells<'_>) {
+    ct::run(cells);
+    base64::run(cells);
+    ladder::run(cells);
+    pad::run(cells);
+}
+
+/// macOS has no function that pins a thread.
+#[cfg(not(target_os = "linux"))]
+fn stay() -> Option<usize> {
+    None
 }
 
 /// Pins the process to its present core, so that the process does not move to another core during a round. Returns
 /// `None` if the system does not allow pinning.
+#[cfg(target_os = "linux")]
 fn stay() -> Option<usize> {
+    use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
+
     let core = sched_getcpu();
     let mut cores = CpuSet::new();
     cores.set(core);

@@ -1,5 +1,5 @@
 //! The lower instruction set levels of the CPU: measures the cells of 16 KiB again, with `deadpan-base64` limited to
-//! AVX2, to SSSE3 and to portable code.
+//! AVX2, to SSSE3 and to portable code; on AArch64, only to portable code.
 //!
 //! A process detects its level once, and the level can be lowered only in a build with `--cfg deadpan_test`. Therefore
 //! a child process measures these rows. It runs a second binary, which scripts/bench builds with `--cfg deadpan_test`.
@@ -12,10 +12,10 @@ use crate::cells::Cells;
 use deadpan_lab::record::{GenerationRow, Record};
 use deadpan_lab::speed::workload::Trouble;
 
-const LEVELS: [&str; 3] = ["avx2", "ssse3", "portable"];
+const LEVELS: &[&str] = if cfg!(target_arch = "x86_64") { &["avx2", "ssse3", "portable"] } else { &["portable"] };
 
 pub fn run(bench: &mut Cells<'_>) {
-    if !bench.wants("base64", "avx2 only, encode 16 KiB") {
+    if !bench.wants("base64", "portable only, encode 16 KiB") {
         return;
     }
     let Some(binary) = std::env::var_os("DEADPAN_BENCH_LADDER") else {
@@ -25,7 +25,7 @@ pub fn run(bench: &mut Cells<'_>) {
         }
         return;
     };
-    for level in LEVELS {
+    for &level in LEVELS {
         let mut child = Command::new(&binary);
         child.args(["floor", "--rounds", "100", "--json", "-"]).env_remove("DEADPAN_BENCH_LADDER");
         child.args(["--target", "base64, encode 16 KiB", "--target", "base64, decode 16 KiB"]);

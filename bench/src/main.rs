@@ -5,6 +5,7 @@
 mod barrier;
 mod base64;
 mod cells;
+mod count;
 mod ct;
 mod floor;
 mod ladder;
@@ -35,6 +36,9 @@ const TABLES: &[NamedTable] = &[
 ];
 
 fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some("count") {
+        return count::run(std::env::args().skip(2).collect());
+    }
     let suite = Suite {
         name: "deadpan",
         version: env!("CARGO_PKG_VERSION"),

@@ -40,7 +40,7 @@ fn run(plan: &Plan, watch: &mut dyn Watch, show: &mut dyn FnMut(&[GenerationRow]
         ("chunks of age files", chunks),
         ("hashes", hashes),
         ("Argon2id", argon2),
-        ("templates", templates),
+        ("templates", |cells| templates(cells, 4000, 3000)),
     ] {
         if cells.wants(section, "") {
             measure(&mut cells)?;
@@ -167,11 +167,9 @@ fn argon2(cells: &mut Cells<'_>) -> Result<(), Trouble> {
     Ok(())
 }
 
-const WIDTH: u32 = 4000;
-const HEIGHT: u32 = 3000;
-
-fn templates(cells: &mut Cells<'_>) -> Result<(), Trouble> {
-    let cover = photograph();
+/// Hides in a picture of this size, and extracts again.
+pub fn templates(cells: &mut Cells<'_>, width: u32, height: u32) -> Result<(), Trouble> {
+    let cover = photograph(width, height);
     for order in [Order::Keyed, Order::InOrder] {
         for bits in 1..=4 {
             hide(cells, &cover, Bits::new(bits).expect("1 to 4"), order)?;
@@ -211,9 +209,9 @@ fn hide(cells: &mut Cells<'_>, cover: &Pixels, bits: Bits, order: Order) -> Resu
 
 /// Returns a picture that consists of waves of several lengths and of noise. The standard deviation of the noise is
 /// 2.5.
-fn photograph() -> Pixels {
-    let row = WIDTH as usize * 3;
-    let mut noise = vec![[0_u8; 4]; row * HEIGHT as usize];
+fn photograph(width: u32, height: u32) -> Pixels {
+    let row = width as usize * 3;
+    let mut noise = vec![[0_u8; 4]; row * height as usize];
     blake3::Hasher::new().finalize_xof().fill(noise.as_flattened_mut());
     let sample = |(at, noise): (usize, &[u8; 4])| {
         let (x, y, channel) = ((at % row / 3) as f32, (at / row) as f32, (at % 3) as f32);
@@ -223,5 +221,5 @@ fn photograph() -> Pixels {
         (128.0 + coarse + fine + noise) as u8
     };
     let samples = noise.iter().enumerate().map(sample).collect();
-    Pixels { width: WIDTH, height: HEIGHT, channels: Channels::Rgb, samples }
+    Pixels { width, height, channels: Channels::Rgb, samples }
 }
