@@ -185,11 +185,6 @@ backends! {
     Portable portable: ok_equal_portable__ppp ok_all_zero_portable__pp ok_assign_portable__ppps ok_swap_portable__ppps;
 }
 
-#[cfg(target_arch = "aarch64")]
-backends! {
-    Neon neon: ok_equal_neon__ppp ok_all_zero_neon__pp ok_assign_neon__ppps ok_swap_neon__ppps;
-}
-
 #[cfg(target_arch = "x86_64")]
 backends! {
     Sse2 sse2: ok_equal_sse2__ppp ok_all_zero_sse2__pp ok_assign_sse2__ppps ok_swap_sse2__ppps;

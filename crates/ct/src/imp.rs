@@ -4,7 +4,8 @@
 //! The code for short slices is inlined, so that the compiler can unroll the loop for a known length into a few
 //! instructions. For long slices, the code chooses the instructions for the CPU by one predictable jump. The module
 //! `portable` contains the arithmetic, which is also compiled for wider registers. AVX-512 has separate code, because
-//! it replaces the code for the tail by masked loads.
+//! it replaces the code for the tail by masked loads. AArch64 has only the portable code, because the compiler makes
+//! better loops of it with NEON than we wrote by hand.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx2;
@@ -12,8 +13,6 @@ pub mod avx2;
 pub mod avx512;
 #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
 pub mod mode;
-#[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
-pub mod neon;
 pub mod portable;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod sse2;
@@ -23,9 +22,7 @@ mod tests;
 pub mod valgrind;
 pub mod word;
 
-#[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
-use self::neon as baseline;
-#[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(deadpan_portable))))]
+#[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
 use self::portable as baseline;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use self::sse2 as baseline;

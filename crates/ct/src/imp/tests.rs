@@ -3,8 +3,6 @@
 use std::vec::Vec;
 use std::{eprintln, vec};
 
-#[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
-use super::neon;
 use super::portable;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use super::{avx2, avx512, sse2};
@@ -35,8 +33,6 @@ macro_rules! backend {
 fn backends() -> Vec<Backend> {
     let all = [
         backend!(Portable, portable),
-        #[cfg(all(target_arch = "aarch64", not(deadpan_portable)))]
-        backend!(Neon, neon),
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         backend!(Sse2, sse2),
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
