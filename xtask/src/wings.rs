@@ -67,6 +67,7 @@ const HOUSES: [House; 4] = [
                     "imp",
                     "clock",
                     "machine",
+                    "emulation",
                     "cleanup",
                     "load",
                     "generations",

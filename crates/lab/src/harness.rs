@@ -60,6 +60,8 @@ mod worker;
 
 use std::process::ExitCode;
 
+use crate::emulation;
+use crate::record::Verdict;
 use crate::speed::workload::Offer;
 use crate::target::Target;
 #[cfg(feature = "report")]
@@ -117,6 +119,10 @@ pub fn tables(suite: &Suite, tables: &[NamedTable]) -> ExitCode {
 /// Runs a command and returns its exit code. Errors are written to standard error.
 #[must_use]
 pub fn run(command: &Command, suite: &Suite) -> ExitCode {
+    if let Some(why) = refused(command) {
+        output::note(&format!("{}: {why}", Verdict::Unmeasurable));
+        return ExitCode::from(Verdict::Unmeasurable.exit_code(false));
+    }
     let work = || {
         ended(match command {
             Command::Timing(args) => timing::run(args, suite),
@@ -138,6 +144,17 @@ pub fn run(command: &Command, suite: &Suite) -> ExitCode {
         Command::Speed(args) => foreign::supervised(&args.foreign, work),
         _ => work(),
     }
+}
+
+/// Returns the reason why this machine cannot run a command that measures times.
+fn refused(command: &Command) -> Option<&'static str> {
+    let measures = match command {
+        Command::Timing(args) => !args.list,
+        Command::Speed(args) => !args.list,
+        Command::Calibrate(_) | Command::Compare(_) => true,
+        _ => false,
+    };
+    emulation::times().filter(|_| measures)
 }
 
 /// Returns an exit code as a number. The standard library has no function that converts an exit code to a number.

@@ -11,6 +11,8 @@ pub(crate) mod counter;
 pub(crate) mod fence;
 #[cfg(all(unix, any(feature = "harness", feature = "trace")))]
 pub(crate) mod fork;
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod kernel;
 #[cfg(all(unix, feature = "harness"))]
 pub(crate) mod library;
 #[cfg(feature = "trace")]
@@ -19,7 +21,7 @@ pub(crate) mod mark;
 pub(crate) mod notes;
 pub(crate) mod processor;
 pub(crate) mod spin;
-#[cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
+#[cfg(all(feature = "trace", any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))]
 pub(crate) mod step;
 #[cfg(all(unix, feature = "harness"))]
 pub(crate) mod supervise;

@@ -4,7 +4,7 @@
 //! | Question | Module |
 //! |---|---|
 //! | Does the time of a function depend on its input? | [`timing`] |
-//! | Do the executed instructions and addresses depend on the input? | [`trace`], on x86-64 Linux |
+//! | Do the executed instructions and addresses depend on the input? | [`trace`], on x86-64 Linux and AArch64 Linux |
 //! | Does a jump or an address depend on a secret? | [`taint`], under Valgrind |
 //! | How fast is a function or a program? | [`speed`] |
 //! | The same for a shared library, or for Python, Go, Java and JavaScript? | [`foreign`] |
@@ -19,6 +19,7 @@ mod cleanup;
 pub mod clock;
 mod disk;
 mod distribution;
+mod emulation;
 pub mod foreign;
 pub mod generations;
 #[cfg(feature = "harness")]

@@ -160,7 +160,20 @@ fn instruction_sets() -> Vec<(&'static str, bool)> {
     ]
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+fn instruction_sets() -> Vec<(&'static str, bool)> {
+    macro_rules! sets {
+        ($($name:literal $feature:tt),*) => {
+            vec![$(($name, std::arch::is_aarch64_feature_detected!($feature))),*]
+        };
+    }
+    sets![
+        "NEON" "neon", "AES" "aes", "PMULL" "pmull", "SHA2" "sha2", "SHA3" "sha3", "CRC" "crc", "LSE" "lse",
+        "DotProd" "dotprod", "FP16" "fp16", "DIT" "dit", "SVE" "sve"
+    ]
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn instruction_sets() -> Vec<(&'static str, bool)> {
     Vec::new()
 }

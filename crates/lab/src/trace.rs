@@ -8,9 +8,14 @@
 //! kernel's work, a trace contains only the arguments of system calls. Two different addresses are a difference even if
 //! they lie in the same cache line.
 //!
-//! Traces need x86-64 Linux. On systems other than x86-64 Linux and under Valgrind, the lab skips the trace, and the
-//! result contains the reason ([`unavailable`]). A trace runs tens of millions of instructions per second, and records
-//! a call at least nine times.
+//! Traces need x86-64 Linux or AArch64 Linux. On other systems, under Valgrind and under an emulator of single
+//! programs, the lab skips the trace, and the result contains the reason ([`unavailable`]). A trace runs tens of
+//! millions of instructions per second on x86-64, and far fewer on AArch64, where the lab stops the process before each
+//! instruction. The lab records a call at least nine times.
+//!
+//! On AArch64, the lab carries out exclusive loads and stores (`ldxr`, `stxr`) itself, because single-stepping would
+//! make every exclusive store fail. The lab knows no instructions of SVE and SME that access memory, and skips the
+//! trace of a function that executes one.
 //!
 //! # Processes
 //! The function never runs in the caller's process, so the changes that the function makes in memory are lost. The
@@ -35,18 +40,22 @@
 //!
 //! [`start`] and [`stop`] limit the comparison to a part of the function.
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cfg(all(target_arch = "aarch64", target_os = "linux"))]
+mod aarch64;
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))]
 mod compare;
 mod controls;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod decode;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod listing;
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))]
 mod optimization;
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))]
 mod place;
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))]
 mod recording;
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))]
 mod system;
 
 use crate::clock::Clock;
@@ -54,6 +63,8 @@ use crate::random::Random;
 use crate::record;
 pub use crate::taint::control;
 use crate::target::{Run, Slots, Target};
+#[cfg(all(target_arch = "aarch64", target_os = "linux"))]
+use aarch64::{decode, listing};
 pub use controls::controls;
 #[cfg(feature = "harness")]
 pub(crate) use controls::long;
@@ -187,10 +198,12 @@ pub(crate) fn unsupported(trace: &record::Trace) -> bool {
 pub fn unavailable() -> Option<&'static str> {
     if crate::taint::running() {
         Some("traces do not work under Valgrind")
-    } else if cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+    } else if crate::emulation::of_programs() {
+        Some(crate::emulation::NO_TRACES)
+    } else if cfg!(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux")) {
         None
     } else {
-        Some("traces need x86-64 Linux")
+        Some("traces need x86-64 Linux or AArch64 Linux")
     }
 }
 
@@ -242,33 +255,33 @@ fn compare_named(
     if let Some(reason) = unavailable() {
         return skipped(reason);
     }
-    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))]
     return compare::compare(secrets, name, run, stopped);
-    #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+    #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux")))]
     {
         let _ = (name, run, stopped);
-        skipped("traces need x86-64 Linux")
+        skipped("traces need x86-64 Linux or AArch64 Linux")
     }
 }
 
-#[cfg(all(feature = "harness", target_arch = "x86_64", target_os = "linux"))]
+#[cfg(all(feature = "harness", any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))]
 pub(crate) use crate::imp::{
     fork::threads,
     step::{host::more_threads, process::any_child},
 };
 
 /// Returns an arbitrary number of threads. On systems without traces, nothing depends on this number.
-#[cfg(all(feature = "harness", not(all(target_arch = "x86_64", target_os = "linux"))))]
+#[cfg(all(feature = "harness", not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))))]
 pub(crate) fn threads() -> usize {
     1
 }
 
-#[cfg(all(feature = "harness", not(all(target_arch = "x86_64", target_os = "linux"))))]
+#[cfg(all(feature = "harness", not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))))]
 pub(crate) fn more_threads(_count: usize) -> bool {
     false
 }
 
-#[cfg(all(feature = "harness", not(all(target_arch = "x86_64", target_os = "linux"))))]
+#[cfg(all(feature = "harness", not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))))]
 pub(crate) fn any_child() -> bool {
     false
 }

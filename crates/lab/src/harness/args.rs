@@ -11,7 +11,7 @@ const EXIT_CODES: &str = "Exit codes:
   10  a leak: a difference beyond the threshold that was found again in fresh data, or traces that differ
   20  inconclusive or interrupted: the output names the shift that is found, and how many more calls would settle it
   30  invalid: a control failed
-  31  unmeasurable: the calls are too fast for the clock
+  31  unmeasurable: the calls are too fast for the clock, or an emulator runs this program
   2   wrong use, a file that cannot be read or written, or a library or worker that failed";
 
 /// The commands of the lab.

@@ -15,7 +15,7 @@ use crate::record::{Check, Verdict};
 use crate::selftest::{self, Options, WorkerOptions};
 use crate::taint::control::ControlResult;
 use crate::timing::Settings;
-use crate::{taint, timing};
+use crate::{emulation, taint, timing};
 
 pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     if args.under_valgrind {
@@ -49,15 +49,23 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
         found.push(("taint", under_valgrind()));
     }
     found.iter().flat_map(|(_, checks)| checks).for_each(|check| screen.check(check));
+    let refused = emulation::times().filter(|_| options.total() > 0 || wanted("workers") || wanted("code"));
     let mut progress = Progress::new(options.total());
-    let measured = selftest::run(&options, &*clock, &mut progress, &mut |check| screen.check(check));
+    let measured = match refused {
+        Some(why) => vec![Check {
+            what: "timing and speed: all checks".to_owned(),
+            detail: format!("skipped: {why}"),
+            ..Check::default()
+        }],
+        None => selftest::run(&options, &*clock, &mut progress, &mut |check| screen.check(check)),
+    };
     progress.finish();
     // In the groups of checks for timing and speed, no check is skipped, unless the user interrupts the run.
     found.push(("timing and speed", measured));
-    if wanted("workers") && !progress::interrupted() {
+    if wanted("workers") && refused.is_none() && !progress::interrupted() {
         found.push(("workers", workers(args, &screen)));
     }
-    if wanted("code") && !progress::interrupted() {
+    if wanted("code") && refused.is_none() && !progress::interrupted() {
         let check = own_code(suite, args.quick, &*clock);
         screen.check(&check);
         found.push(("code", vec![check]));
@@ -103,7 +111,10 @@ fn skipped(check: &Check) -> bool {
 #[cfg(feature = "trace")]
 fn traces() -> Vec<Check> {
     let mut found = checks(crate::trace::controls());
-    found.push(trace_speed());
+    // On AArch64, traces are single-stepped.
+    if cfg!(target_arch = "x86_64") {
+        found.push(trace_speed());
+    }
     found
 }
 

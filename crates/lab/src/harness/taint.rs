@@ -17,7 +17,8 @@ const CHILD: &str = "--under-valgrind";
 pub(super) fn run(args: &BenchArgs, targets: fn() -> Vec<Target>) -> Result<ExitCode, Fault> {
     if !taint::running() {
         return if args.under_valgrind {
-            Err("Valgrind does not answer in this process: the marks of secrets need x86-64 Linux".into())
+            Err("Valgrind does not answer in this process: the marks of secrets need x86-64 Linux or AArch64 Linux"
+                .into())
         } else {
             start()
         };

@@ -116,6 +116,15 @@ pub(crate) fn steady() -> bool {
     true
 }
 
+/// Returns the number of ticks per second that the firmware states.
+#[cfg(target_arch = "aarch64")]
+pub(crate) fn stated_rate() -> u64 {
+    let hertz;
+    // SAFETY: user mode may read this register, because it may read the counter. The instruction only reads it.
+    unsafe { core::arch::asm!("mrs {}, cntfrq_el0", out(reg) hertz, options(nomem, nostack, preserves_flags)) };
+    hertz
+}
+
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
 pub(crate) fn start() -> u64 {

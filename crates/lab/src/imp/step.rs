@@ -1,23 +1,39 @@
-//! Traces of calls. The fast engine, [`blocks`], executes a copy of the code, and the copy records each address. The
-//! reference engine, [`trap`], interrupts the code before each instruction. Each trace runs in its own process
-//! ([`host`]), and each traced call runs in another process of its own ([`process`]).
+//! Traces of calls. On x86-64, the fast engine, `blocks`, executes a copy of the code, and the copy records each
+//! address. The reference engine, `trap`, interrupts the code before each instruction. On AArch64, another process
+//! interrupts the code before each instruction (`aarch64::trap`). Each trace runs in its own process ([`host`]), and
+//! each traced call runs in another process of its own ([`process`]).
 
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod aarch64;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod blocks;
 pub(crate) mod call;
 pub(crate) mod host;
 mod memory;
 pub(crate) mod process;
+#[cfg(target_arch = "x86_64")]
 mod registers;
 pub(crate) mod shared;
 pub(crate) mod signal;
+#[cfg(target_arch = "x86_64")]
+mod switch;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod trap;
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64"))]
 pub(crate) mod unusual;
 
+#[cfg(target_arch = "x86_64")]
 use iced_x86::{Code, Instruction, OpKind, UsedMemory};
 
-pub(crate) use memory::{bytes, code, path, unchanged};
+#[cfg(target_arch = "aarch64")]
+pub(crate) use aarch64::{Engine, Registers, Trap};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use blocks::Engine;
+pub(crate) use memory::{code, unchanged};
+#[cfg(target_arch = "x86_64")]
 pub(crate) use registers::Registers;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use trap::Trap;
 
 /// Receives the recorded instructions and addresses of a traced call. No function of this trait may allocate, lock or
 /// panic, because the traced call may be in the middle of an allocation.
@@ -26,6 +42,13 @@ pub(crate) trait Step {
     /// to continue.
     fn step(&mut self, registers: &Registers<'_>) -> bool;
 
+    /// Ends the recording early.
+    fn stop(&mut self, stop: Stop);
+}
+
+/// Receives whole blocks of recorded instructions. The rules of [`Step`] apply to these functions too.
+#[cfg(target_arch = "x86_64")]
+pub(crate) trait StepBlocks: Step {
     /// Returns how to record an instruction, or the reason why the instruction cannot be recorded.
     fn plan(&mut self, address: u64) -> Result<Plan, Stop>;
 
@@ -35,12 +58,10 @@ pub(crate) trait Step {
 
     /// Records blocks that ran. Returns whether to continue.
     fn ran(&mut self, log: &[Ran]) -> bool;
-
-    /// Ends the recording early.
-    fn stop(&mut self, stop: Stop);
 }
 
 /// How an instruction is recorded.
+#[cfg(target_arch = "x86_64")]
 pub(crate) struct Plan {
     /// The number by which [`Part::entry`] refers to the instruction.
     pub(crate) entry: u32,
@@ -50,6 +71,7 @@ pub(crate) struct Plan {
 }
 
 /// A 64-bit word in a block's trace: the address of an instruction, or of memory that the instruction accesses.
+#[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Part {
     /// The recorded word, or a number that must be added to the next word of [`Ran`].
@@ -60,9 +82,11 @@ pub(crate) struct Part {
 }
 
 /// The maximum number of addresses per block that are known only when the block executes.
+#[cfg(target_arch = "x86_64")]
 pub(crate) const WORDS: usize = 15;
 
 /// A block that ran, and the addresses that it accessed.
+#[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Ran {
@@ -94,10 +118,14 @@ pub(crate) enum Stop {
     Memory,
     /// A signal arrives or may arrive during the call.
     Signal,
-    /// The instruction at this address cannot be copied.
+    /// The instruction at this address cannot be copied or recorded.
     Instruction(u64),
     /// No memory near the code at this address is free for a copy.
+    #[cfg(target_arch = "x86_64")]
     Far(u64),
+    /// The system refuses to interrupt a process before each of its instructions.
+    #[cfg(target_arch = "aarch64")]
+    Refused,
     /// The call panicked, although it did not panic when it ran without a trace.
     Panic,
     /// The call left the traced code in an unknown way.
@@ -106,12 +134,14 @@ pub(crate) enum Stop {
 
 /// Returns whether the instruction repeats because of a `rep` prefix. For instructions that are not string
 /// instructions, this prefix has another meaning.
+#[cfg(target_arch = "x86_64")]
 pub(crate) fn repeats(instruction: &Instruction) -> bool {
     instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix())
 }
 
 /// Returns whether the instruction uses 32 bits of its implicit address registers. If a repeated instruction uses
 /// 32-bit addresses, its count has 32 bits too.
+#[cfg(target_arch = "x86_64")]
 pub(crate) fn has_short_addresses(instruction: &Instruction) -> bool {
     let operand = |kind| (0..instruction.op_count()).any(|op| instruction.op_kind(op) == kind);
     let short = [OpKind::MemorySegESI, OpKind::MemorySegEDI, OpKind::MemoryESEDI];

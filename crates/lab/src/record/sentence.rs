@@ -24,7 +24,7 @@ impl Pair {
             }
             Verdict::Unmeasurable => {
                 let why = stopped(&self.reason);
-                format!("{} cannot be compared, since a call is too fast for the clock: {why}", self.both())
+                format!("{} cannot be compared: {why}", self.both())
             }
         }
     }

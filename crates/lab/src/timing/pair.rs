@@ -150,6 +150,9 @@ impl Lane {
     }
 
     fn measure(&mut self, bench: &mut Bench<'_>, share: f64, watch: &mut dyn Watch) -> PairOutcome {
+        if let Some(why) = crate::emulation::of_clock(bench.clock) {
+            return self.conclude(bench, share, Verdict::Unmeasurable, why.to_owned(), 1.0);
+        }
         if !bench.scale.measurable {
             let why = "the calls are too fast for the clock".to_owned();
             return self.conclude(bench, share, Verdict::Unmeasurable, why, 1.0);

@@ -7,14 +7,12 @@ use std::time::Instant;
 
 use super::decode::Kind;
 use super::recording::{ENTRIES, INTERVAL, Recorder, Recording};
-use super::{LIMIT, UNSUPPORTED, optimization, place, skipped, system};
-use crate::imp::step::blocks::Engine;
+use super::{LIMIT, UNSUPPORTED, decode, listing, optimization, place, skipped, system};
 use crate::imp::step::call::Stage;
 use crate::imp::step::host::{self, WarmUp};
 use crate::imp::step::process::{End, Order, Template};
 use crate::imp::step::signal;
-use crate::imp::step::trap::Trap;
-use crate::imp::step::{Step, Stop};
+use crate::imp::step::{Engine, Step, Stop, Trap};
 use crate::plural::plural;
 use crate::random::{Random, fresh_seed};
 use crate::record::{Trace, VariableLatency};
@@ -151,7 +149,10 @@ fn reason(stop: Stop) -> String {
         Stop::Memory => MEMORY.to_owned(),
         Stop::Signal => "the function gets a signal; a trace does not follow signal handlers".to_owned(),
         Stop::Instruction(address) => format!("a trace cannot follow {}", place::instruction_at(address)),
+        #[cfg(target_arch = "x86_64")]
         Stop::Far(address) => format!("there is no room for a copy of the code near {}", place::source(address)),
+        #[cfg(target_arch = "aarch64")]
+        Stop::Refused => "the system refuses to single-step a process (ptrace)".to_owned(),
         Stop::Panic => "the function panicked in the process in which it was traced".to_owned(),
         Stop::Escape => "the function left the traced code, by a signal handler for example".to_owned(),
     }
@@ -199,7 +200,9 @@ impl Session {
     }
 
     fn trace(&mut self, secrets: usize, name: &dyn Fn(usize) -> String) -> Trace {
+        #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut))]
         let mut outcome = self.search(secrets);
+        #[cfg(target_arch = "x86_64")]
         if !self.trap && matches!(self.recorder.stopped(), Some(Stop::Instruction(_) | Stop::Far(_))) {
             self.trap = true;
             outcome = self.search(secrets);
@@ -227,7 +230,7 @@ impl Session {
             trace.skipped = self.restless().or(trace.skipped);
         }
         trace.instruction_sets = self.instruction_sets();
-        trace.unoptimized = optimization::missing(self.recorder.blocks().zip(&self.reference.blocks));
+        trace.unoptimized = optimization::missing(self.recorder.blocks(&self.reference));
         (trace.recorded, trace.seconds) = (self.recorded, self.seconds);
         trace
     }
@@ -365,11 +368,9 @@ impl Session {
     /// between secrets. For example, a random mask that hides the dividend does not hide a secret divisor.
     fn restless(&self) -> Option<String> {
         let mut entries = self.recorder.entries.iter().zip(&self.operands);
-        let (entry, _) = entries.find(|(entry, operands)| {
-            **operands == Operands::Restless
-                && super::decode::mask(&super::decode::instruction(entry.address)).is_none()
-        })?;
-        let (mnemonic, place) = (place::mnemonic(entry.address), place::source(entry.address));
+        let (entry, _) =
+            entries.find(|(entry, operands)| **operands == Operands::Restless && !decode::is_masked(entry.address))?;
+        let (mnemonic, place) = (listing::mnemonic(entry.address), place::source(entry.address));
         Some(format!("the operands of `{mnemonic}` in {place} differ between calls with one input"))
     }
 
@@ -382,15 +383,11 @@ impl Session {
                 continue;
             }
             let (instruction, place, secret) = (
-                place::mnemonic(entry.address),
+                listing::mnemonic(entry.address),
                 place::source(entry.address),
                 self.operands[index] == Operands::Secret,
             );
-            let all = if super::decode::mask(&super::decode::instruction(entry.address)).is_some() {
-                &mut masked
-            } else {
-                &mut slow
-            };
+            let all = if decode::is_masked(entry.address) { &mut masked } else { &mut slow };
             match all.iter_mut().find(|known| known.instruction == instruction && known.place == place) {
                 Some(known) => {
                     known.count += count;
@@ -406,14 +403,14 @@ impl Session {
         let ran = |(index, _): &(usize, _)| self.reference.count(*index).times + self.now.count(*index).times > 0;
         let entries = self.recorder.entries.iter().enumerate().filter(ran);
         entries
-            .flat_map(|(_, entry)| place::instruction_sets(entry.address))
+            .flat_map(|(_, entry)| listing::instruction_sets(entry.address))
             .collect::<BTreeSet<_>>()
             .into_iter()
             .collect()
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests;
 
 /// Returns a note if masks differ between inputs, because the traces do not compare masks.

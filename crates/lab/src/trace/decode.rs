@@ -3,7 +3,7 @@
 //! and this module allocate no memory.
 
 use iced_x86::{
-    Decoder, DecoderOptions, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, OpKind,
+    DecoderOptions, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, OpKind,
 };
 use iced_x86::{Register, UsedMemory};
 
@@ -211,17 +211,29 @@ fn low(value: u64, bytes: u8) -> u64 {
 /// Decodes the instruction at `address`. The processor has already executed this instruction, or executes it next.
 pub(super) fn instruction(address: u64) -> Instruction {
     let (bytes, length) = code(address, false);
-    let first = Decoder::with_ip(64, &bytes[..length], address, DecoderOptions::NONE).decode();
+    let first = iced_x86::Decoder::with_ip(64, &bytes[..length], address, DecoderOptions::NONE).decode();
     if !first.is_invalid() {
         return first;
     }
     let (bytes, length) = code(address, true);
-    Decoder::with_ip(64, &bytes[..length], address, DecoderOptions::NONE).decode()
+    iced_x86::Decoder::with_ip(64, &bytes[..length], address, DecoderOptions::NONE).decode()
 }
 
-/// Decodes an instruction for the recorder, and also returns the instruction's length. The function allocates nothing,
-/// because the factory already exists.
-pub(super) fn decode(factory: &mut InstructionInfoFactory, address: u64) -> (Decoded, usize) {
+/// Decodes instructions for the recorder.
+pub(super) struct Decoder(InstructionInfoFactory);
+
+impl Decoder {
+    pub(super) fn new() -> Self {
+        Self(InstructionInfoFactory::new())
+    }
+
+    /// Decodes an instruction, and also returns the instruction's length. Only the first call allocates memory.
+    pub(super) fn decode(&mut self, address: u64) -> (Decoded, usize) {
+        decode(&mut self.0, address)
+    }
+}
+
+fn decode(factory: &mut InstructionInfoFactory, address: u64) -> (Decoded, usize) {
     let instruction = instruction(address);
     let info = factory.info_options(&instruction, InstructionInfoOptions::NO_REGISTER_USAGE);
     let used = info.used_memory();
@@ -348,7 +360,7 @@ fn beside(instruction: &Instruction, used: &[UsedMemory]) -> [Option<Touch>; 2] 
 
 /// Returns the mask with which a masked load or store selects bytes at one address. The mask of a gather instruction
 /// selects addresses, so this mask is a part of the instruction's memory accesses.
-pub(super) fn mask(instruction: &Instruction) -> Option<Source> {
+fn mask(instruction: &Instruction) -> Option<Source> {
     use Mnemonic::{Maskmovdqu, Maskmovq, Vmaskmovdqu, Vmaskmovpd, Vmaskmovps, Vpmaskmovd, Vpmaskmovq};
     let operand = (0..instruction.op_count()).any(|op| instruction.op_kind(op) == OpKind::Memory);
     match instruction.mnemonic() {
@@ -360,6 +372,11 @@ pub(super) fn mask(instruction: &Instruction) -> Option<Source> {
         }
         _ => None,
     }
+}
+
+/// Returns whether the instruction at `address` accesses memory under a mask ([`mask`]).
+pub(super) fn is_masked(address: u64) -> bool {
+    mask(&instruction(address)).is_some()
 }
 
 /// Returns the operands that affect the instruction's time on current processors, or `None` if the time is constant.

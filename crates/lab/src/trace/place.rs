@@ -3,15 +3,8 @@
 use std::ffi::c_void;
 use std::path::Path;
 
-use iced_x86::{FlowControl, Formatter, GasFormatter};
-
 use super::compare::Parting;
-use super::decode::instruction;
-use crate::imp::step::repeats;
-
-/// The CPU features that every x86-64 processor has, and features that are only hints.
-const BASELINE: [&str; 12] =
-    ["X64", "CMOV", "CPUID", "CX8", "FXSR", "MULTIBYTENOP", "SYSCALL", "TSC", "PAUSE", "CET_IBT", "MSR", "D3NOW"];
+use super::listing;
 
 /// Describes the point at which two traces differ. In messages, the returned text follows the words "the traces
 /// differ".
@@ -71,11 +64,9 @@ pub(super) fn advice(parting: &Parting) -> &'static str {
 
 /// Returns a text about where a trace continues after the instruction `last`.
 fn way(last: Option<u64>, next: Option<u64>) -> String {
-    match (last.map(instruction), next) {
+    match (last, next) {
         (_, None) => "returns".to_owned(),
-        (Some(last), Some(next)) if last.flow_control() != FlowControl::Next && last.next_ip() != next => {
-            format!("jumps to {}", source(next))
-        }
+        (Some(last), Some(next)) if listing::jumps(last, next) => format!("jumps to {}", source(next)),
         (_, Some(next)) => format!("goes on in {}", source(next)),
     }
 }
@@ -122,34 +113,8 @@ fn short(file: &Path) -> String {
     parts[parts.len().saturating_sub(kept)..].join("/")
 }
 
-/// Returns the instruction in AT&T syntax. The text does not contain the target of a jump or call.
-fn text(address: u64) -> String {
-    let (instruction, mut text) = (instruction(address), String::new());
-    let mut formatter = GasFormatter::new();
-    if instruction.near_branch_target() == 0 {
-        formatter.format(&instruction, &mut text);
-    } else {
-        formatter.format_mnemonic(&instruction, &mut text);
-    }
-    text
-}
-
 pub(super) fn instruction_at(address: u64) -> String {
-    format!("`{}` in {}", text(address), source(address))
-}
-
-/// Returns the instruction's mnemonic, with `rep` if the instruction has this prefix.
-pub(super) fn mnemonic(address: u64) -> String {
-    let instruction = instruction(address);
-    let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
-    if repeats(&instruction) { format!("rep {name}") } else { name }
-}
-
-/// Returns the instruction sets that the instruction needs, except the instruction sets that every x86-64 processor
-/// has.
-pub(super) fn instruction_sets(address: u64) -> impl Iterator<Item = String> {
-    let names = instruction(address).cpuid_features().iter().map(|feature| format!("{feature:?}"));
-    names.filter(|name| !name.starts_with("INTEL") && !BASELINE.contains(&name.as_str()))
+    format!("`{}` in {}", listing::text(address), source(address))
 }
 
 #[cfg(test)]

@@ -1,14 +1,17 @@
 //! The recording of a call. A recording contains a running hash over all instructions and addresses, the details of one
 //! part of the call, and the number of times that each instruction ran.
 
+#[cfg(target_arch = "x86_64")]
+mod blocks;
+
 use std::ops::Range;
 
-use iced_x86::InstructionInfoFactory;
-
-use super::decode::{Decoded, Kind, decode};
+use super::decode::{Decoded, Decoder, Kind};
 use super::system;
 use crate::imp::step::shared::{Array, Shared};
-use crate::imp::step::{Part, Plan, Ran, Registers, Step, Stop, code, unchanged};
+use crate::imp::step::{Registers, Step, Stop, code, unchanged};
+#[cfg(target_arch = "x86_64")]
+use blocks::Blocks;
 
 /// Maximum number of different instructions.
 pub(super) const ENTRIES: usize = 1 << 18;
@@ -36,15 +39,6 @@ pub(super) struct Count {
     pub(super) operands: u64,
 }
 
-/// Instructions that are always executed together.
-#[derive(Clone, Copy)]
-pub(super) struct Block {
-    first: usize,
-    parts: usize,
-    instructions: u64,
-    times: u64,
-}
-
 /// One traced call.
 #[derive(Clone, Default)]
 pub(super) struct Recording {
@@ -58,7 +52,8 @@ pub(super) struct Recording {
     pub(super) hashes: Vec<u64>,
     pub(super) counts: Vec<Count>,
     /// How often each block ran.
-    pub(super) blocks: Vec<u64>,
+    #[cfg(target_arch = "x86_64")]
+    blocks: Vec<u64>,
     /// Whether the call had more instructions than the limit.
     pub(super) cut: bool,
     /// Whether a start or stop instruction limited the recording to a part of the call.
@@ -91,13 +86,13 @@ struct Live {
 pub(super) struct Recorder {
     pub(super) entries: Array<Entry>,
     slots: Array<u32>,
-    factory: InstructionInfoFactory,
+    decoder: Decoder,
     live: Shared<Live>,
     log: Array<u64>,
     hashes: Array<u64>,
     counts: Array<Count>,
-    blocks: Array<Block>,
-    parts: Array<Part>,
+    #[cfg(target_arch = "x86_64")]
+    blocks: Blocks,
     fixed: Vec<Range<u64>>,
     limit: u64,
 }
@@ -133,20 +128,20 @@ fn fixed() -> Option<Vec<Range<u64>>> {
 
 impl Recorder {
     pub(super) fn new(limit: u64) -> Option<Self> {
-        let mut factory = InstructionInfoFactory::new();
-        // The decoder allocates its tables when it decodes its first instruction, so one instruction is decoded here,
+        let mut decoder = Decoder::new();
+        // The decoder may allocate tables when it decodes its first instruction, so one instruction is decoded here,
         // before any traced call.
-        decode(&mut factory, mix as *const () as u64);
+        decoder.decode(mix as *const () as u64);
         Some(Self {
             entries: Array::new(ENTRIES)?,
             slots: Array::filled(0, SLOTS)?,
-            factory,
+            decoder,
             live: Shared::new(Live::default())?,
             log: Array::new(LOG)?,
             hashes: Array::new((limit / INTERVAL) as usize + 1)?,
             counts: Array::new(ENTRIES)?,
-            blocks: Array::new(ENTRIES)?,
-            parts: Array::new(4 * ENTRIES)?,
+            #[cfg(target_arch = "x86_64")]
+            blocks: Blocks::new(ENTRIES)?,
             fixed: fixed()?,
             limit,
         })
@@ -171,7 +166,8 @@ impl Recorder {
         self.hashes.clear();
         self.counts.clear();
         self.counts.resize(entries, Count::default());
-        self.blocks.iter_mut().for_each(|block| block.times = 0);
+        #[cfg(target_arch = "x86_64")]
+        self.blocks.clear();
     }
 
     /// If the recording ended early, returns the reason.
@@ -181,14 +177,14 @@ impl Recorder {
 
     /// Returns a copy of the recording.
     pub(super) fn recording(&self) -> Recording {
+        #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut))]
         let mut counts = self.counts.to_vec();
-        for block in self.blocks.iter().filter(|block| block.times > 0) {
-            for entry in self.parts(block).iter().filter_map(|part| part.entry) {
-                if let Some(count) = counts.get_mut(entry as usize) {
-                    count.times += block.times;
-                }
+        #[cfg(target_arch = "x86_64")]
+        self.blocks.executed(|entry, times| {
+            if let Some(count) = counts.get_mut(entry as usize) {
+                count.times += times;
             }
-        }
+        });
         let varies = self.entries.iter().zip(&counts).any(|(entry, count)| entry.decoded.varies && count.times > 0);
         Recording {
             hash: self.live.hash,
@@ -197,7 +193,8 @@ impl Recorder {
             from: self.live.from,
             hashes: self.hashes.to_vec(),
             counts,
-            blocks: self.blocks.iter().map(|block| block.times).collect(),
+            #[cfg(target_arch = "x86_64")]
+            blocks: self.blocks.times(),
             cut: self.live.stop == Some(Stop::Limit),
             marked: self.live.marked,
             varies: varies || self.live.varies,
@@ -210,13 +207,26 @@ impl Recorder {
         self.entries.iter().find(changed).map(|entry| entry.address)
     }
 
-    fn parts(&self, block: &Block) -> &[Part] {
-        &self.parts[block.first..block.first + block.parts]
-    }
-
-    pub(super) fn blocks(&self) -> impl Iterator<Item = Vec<u64>> + '_ {
-        let address = |part: &Part| part.entry.map(|_| part.value);
-        self.blocks.iter().map(move |block| self.parts(block).iter().filter_map(address).collect())
+    /// Returns each group of neighboring instructions that were executed equally often, and how often.
+    #[cfg(target_arch = "aarch64")]
+    pub(super) fn blocks(&self, recording: &Recording) -> impl Iterator<Item = (Vec<u64>, u64)> {
+        let mut entries: Vec<(u64, u64)> = self
+            .entries
+            .iter()
+            .enumerate()
+            .map(|(index, entry)| (entry.address, recording.count(index).times))
+            .collect();
+        entries.sort_unstable();
+        let mut blocks: Vec<(Vec<u64>, u64)> = Vec::new();
+        for (address, times) in entries {
+            match blocks.last_mut() {
+                Some((block, same)) if *same == times && block.last().is_some_and(|last| last + 4 == address) => {
+                    block.push(address);
+                }
+                _ => blocks.push((vec![address], times)),
+            }
+        }
+        blocks.into_iter()
     }
 
     pub(super) fn entry(&self, address: u64) -> Option<&Entry> {
@@ -249,7 +259,7 @@ impl Recorder {
             if !self.fixed.iter().any(|range| range.contains(&address)) {
                 return Err(Stop::Written(address));
             }
-            let (decoded, length) = decode(&mut self.factory, address);
+            let (decoded, length) = self.decoder.decode(address);
             if !self.fixed.iter().any(|range| range.contains(&(address + length as u64 - 1))) {
                 return Err(Stop::Written(address));
             }
@@ -298,35 +308,12 @@ impl Recorder {
         }
         (self.live.marked, self.live.off) = (true, kind == Kind::Stop);
     }
-
-    /// Records the instructions of a block one by one. Recording one by one is necessary if the recording may need
-    /// details of the block, or if the block may reach an intermediate hash or the limit. Returns false at the limit.
-    fn one_by_one(&mut self, block: Block, ran: &Ran) -> bool {
-        let mut words = ran.words.iter();
-        let mut kept = false;
-        for index in block.first..block.first + block.parts {
-            let part = self.parts[index];
-            if let Some(entry) = part.entry {
-                if index > block.first {
-                    self.finish_instruction();
-                }
-                match self.next(self.entries[entry as usize].words) {
-                    Some(detail) => kept = detail,
-                    None => return false,
-                }
-            }
-            let logged = if part.logged { words.next().copied().unwrap_or(0) } else { 0 };
-            self.word(part.value.wrapping_add(logged), kept);
-        }
-        self.finish_instruction();
-        true
-    }
 }
 
 impl Step for Recorder {
     fn step(&mut self, registers: &Registers<'_>) -> bool {
         self.live.progress += 1;
-        let address = registers.rip();
+        let address = registers.pc();
         let index = match self.find(address) {
             Ok(index) => index,
             Err(stop) => {
@@ -367,54 +354,6 @@ impl Step for Recorder {
             }
         }
         self.finish_instruction();
-        true
-    }
-
-    fn plan(&mut self, address: u64) -> Result<Plan, Stop> {
-        let index = self.find(address)?;
-        Ok(Plan { entry: index as u32, simple: self.entries[index].decoded.simple() })
-    }
-
-    fn add(&mut self, parts: &[Part]) -> Option<u32> {
-        let first = self.parts.len();
-        if self.parts.room() < parts.len() || self.blocks.room() == 0 {
-            return None;
-        }
-        for part in parts {
-            self.parts.push(*part);
-        }
-        let instructions = parts.iter().filter(|part| part.entry.is_some()).count() as u64;
-        self.blocks.push(Block { first, parts: parts.len(), instructions, times: 0 });
-        Some(self.blocks.len() as u32 - 1)
-    }
-
-    fn ran(&mut self, log: &[Ran]) -> bool {
-        self.live.progress += log.len() as u64;
-        if self.live.off {
-            return true;
-        }
-        for ran in log {
-            let block = &mut self.blocks[ran.block as usize];
-            block.times += 1;
-            let block = *block;
-            let live = &*self.live;
-            let detail = !live.full && live.instructions + block.instructions > live.from;
-            let left = (INTERVAL - live.instructions % INTERVAL).min(self.limit - live.instructions);
-            if detail || block.instructions >= left {
-                if !self.one_by_one(block, ran) {
-                    return false;
-                }
-                continue;
-            }
-            let mut hash = live.hash;
-            let mut words = ran.words.iter();
-            for part in &self.parts[block.first..block.first + block.parts] {
-                let logged = if part.logged { words.next().copied().unwrap_or(0) } else { 0 };
-                hash = mix(hash, part.value.wrapping_add(logged));
-            }
-            self.live.hash = hash;
-            self.live.instructions += block.instructions;
-        }
         true
     }
 

@@ -7,5 +7,6 @@ mod speed;
 mod taint;
 mod timing;
 mod trace;
+mod trace_aarch64;
 mod trace_doubt;
 mod trace_instructions;

@@ -1,7 +1,7 @@
 //! Runs a copy of a function's code. The copy consists of blocks, and each block ends at a jump. Each block first
 //! reserves a record in a log, and then writes each address that the block accesses to this record. When the log is
-//! full, [`Step::ran`] reads the log. This method is many times faster than single-stepping, which needs one signal for
-//! each instruction.
+//! full, [`StepBlocks::ran`] reads the log. This method is many times faster than single-stepping, which needs one
+//! signal for each instruction.
 //!
 //! The stack contains return addresses of the original code, so that unwinding works, and code that reads its own stack
 //! works too. Therefore each copied call, return and indirect jump searches a table for the copy of its target. The
@@ -21,7 +21,7 @@ use super::call::{Function, Stage, Start};
 use super::process::end;
 use super::registers::{FLAGS, Layout, RIP};
 use super::shared::Array;
-use super::{Step, Stop};
+use super::{StepBlocks, Stop};
 use cache::Cache;
 use state::{ENGINE, RESUME, Request, State, TARGET};
 
@@ -75,7 +75,7 @@ pub(crate) struct Engine {
     /// For each cache, the number of used bytes.
     used: Array<usize>,
     layout: Layout,
-    step: Option<std::ptr::NonNull<dyn Step>>,
+    step: Option<std::ptr::NonNull<dyn StepBlocks>>,
     end: u64,
     ended: bool,
 }
@@ -107,7 +107,7 @@ impl Engine {
     /// and the process ends if the recording ends early.
     pub(crate) fn record(
         &mut self,
-        step: &mut (dyn Step + 'static),
+        step: &mut (dyn StepBlocks + 'static),
         stage: &mut Stage,
         run: &mut Function<'_>,
         input: &mut [u8],
@@ -136,7 +136,7 @@ impl Engine {
         }
     }
 
-    fn serve(&mut self, step: &mut dyn Step) -> Result<(), Stop> {
+    fn serve(&mut self, step: &mut dyn StepBlocks) -> Result<(), Stop> {
         let (request, number) = self.state.request();
         let resume = match request {
             Request::Full => {
@@ -172,13 +172,13 @@ impl Engine {
         Ok(())
     }
 
-    fn flush(&mut self, step: &mut dyn Step) {
+    fn flush(&mut self, step: &mut dyn StepBlocks) {
         if !self.state.flush(|log| step.ran(log)) {
             end();
         }
     }
 
-    fn slow_step(&mut self, slow: Slow, step: &mut dyn Step) {
+    fn slow_step(&mut self, slow: Slow, step: &mut dyn StepBlocks) {
         self.state.set_register(RIP, slow.address);
         let before = [RDI, RSI, RCX].map(|index| (index, self.state.register(index)));
         let count = before[2].1 & slow.count;
@@ -202,7 +202,7 @@ impl Engine {
     }
 
     /// Returns the copy of the code at `address`, and creates this copy if necessary.
-    fn copy(&mut self, address: u64, step: &mut dyn Step) -> Result<u64, Stop> {
+    fn copy(&mut self, address: u64, step: &mut dyn StepBlocks) -> Result<u64, Stop> {
         match self.find(address) {
             Some(piece) => Ok(piece.copy),
             None => self.translate(address, step),

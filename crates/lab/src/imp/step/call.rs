@@ -5,7 +5,11 @@ use std::any::Any;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+#[cfg(target_arch = "aarch64")]
+use super::aarch64::switch::{Float, switch};
 use super::memory::Mapping;
+#[cfg(target_arch = "x86_64")]
+use super::switch::{Float, switch};
 
 /// The function to trace.
 pub(crate) type Function<'f> = dyn FnMut(&mut [u8]) + 'f;
@@ -16,17 +20,14 @@ const STACK: usize = 8 << 20;
 /// [`enter_call`]. An unwinder that searches for a caller may also read these bytes.
 const SLACK: usize = 1 << 12;
 
-/// A mask that clears the trap flag, the direction flag and the alignment check. At the start and at the end of a
-/// function, these three flags are clear.
-pub(super) const CLEAR: i32 = !(1 << 8 | 1 << 10 | 1 << 18);
-
 /// How a call begins.
 #[derive(Clone, Copy)]
 pub(super) enum Start {
     Plain,
-    /// The trap flag is set at the start of the call.
+    /// The call is single-stepped.
     Trap,
     /// The call runs in the copy of the code that [`super::blocks`] makes.
+    #[cfg(target_arch = "x86_64")]
     Copy,
 }
 
@@ -76,41 +77,13 @@ impl Stage {
             call.write(Call { run, input, panic: None });
             let float = Float::get();
             match start {
-                Start::Plain => switch(top, call.cast(), 0, end),
-                Start::Trap => switch(top, call.cast(), super::trap::FLAG, end),
+                Start::Plain => switch(top, call.cast(), false, end),
+                Start::Trap => switch(top, call.cast(), true, end),
+                #[cfg(target_arch = "x86_64")]
                 Start::Copy => super::blocks::run::switch(top, call.cast(), end),
             }
             float.set();
             call.read().panic
-        }
-    }
-}
-
-/// The floating-point settings of the processor: the rounding mode, and the exceptions that cause a signal. Every
-/// function must restore these settings, but a faulty function may leave them changed.
-struct Float {
-    sse: u32,
-    x87: u16,
-}
-
-impl Float {
-    fn get() -> Self {
-        let mut float = Self { sse: 0, x87: 0 };
-        // SAFETY: both instructions store a register to a local variable.
-        unsafe {
-            core::arch::asm!("stmxcsr [{}]", "fnstcw [{}]", in(reg) &raw mut float.sse, in(reg) &raw mut float.x87);
-        }
-        float
-    }
-
-    fn set(&self) {
-        // SAFETY: the values come from the same registers. `fninit` empties the x87 registers, which are always empty
-        // at the start and at the end of a function.
-        unsafe {
-            core::arch::asm!(
-                "ldmxcsr [{}]", "fninit", "fldcw [{}]",
-                in(reg) &raw const self.sse, in(reg) &raw const self.x87, clobber_abi("C"),
-            );
         }
     }
 }
@@ -123,46 +96,4 @@ pub(super) unsafe extern "C" fn enter_call(data: *mut c_void) {
     // SAFETY: the caller guarantees that `data` points to a `Call` that no other code uses.
     let call = unsafe { &mut *data.cast::<Call<'_>>() };
     call.panic = catch_unwind(AssertUnwindSafe(|| (call.run)(call.input))).err();
-}
-
-/// Switches to the stack that ends at `top`, sets the processor flags in `flag`, and calls [`enter_call`].
-///
-/// When the call reaches the address in `end`, the trap handler clears the trap flag. The code after the call clears
-/// the trap flag again, because the program may have replaced the trap handler. The code after the call also clears the
-/// flags that a function must not leave set ([`CLEAR`]).
-///
-/// # Safety
-/// `top` must be the aligned end of an unused stack. `data` must meet the requirements of [`enter_call`]. `end` must be
-/// writable. If `flag` is the trap flag, this thread must have the trap handler.
-#[inline(never)]
-unsafe fn switch(top: *mut u8, data: *mut c_void, flag: u64, end: *mut u64) {
-    // SAFETY: `rsp` is restored before the block ends, pushes and pops are balanced, and `top` is aligned for a call.
-    // The `asm!` block declares all registers that a C function may change. The compiler uses no red zone because
-    // `nostack` is absent, and it expects changes of memory because `nomem` is absent.
-    unsafe {
-        core::arch::asm!(
-            "lea rax, [rip + 2f]",
-            "mov [rcx], rax",
-            "mov r12, rsp",
-            "mov rsp, rdx",
-            "pushfq",
-            "or qword ptr [rsp], rsi",
-            "popfq",
-            "call {function}",
-            "2:",
-            "mov rsp, r12",
-            "pushfq",
-            "and qword ptr [rsp], {clear}",
-            "popfq",
-            clear = const CLEAR,
-            function = sym enter_call,
-            inout("rdi") data => _,
-            inout("rsi") flag => _,
-            inout("rdx") top => _,
-            inout("rcx") end => _,
-            out("rax") _,
-            out("r12") _,
-            clobber_abi("C"),
-        );
-    }
 }

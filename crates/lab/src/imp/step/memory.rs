@@ -2,9 +2,12 @@
 
 use std::ffi::c_void;
 
+/// The smallest page of this architecture.
 const PAGE: usize = 4096;
+/// The largest page of this architecture.
+const GUARD: usize = if cfg!(target_arch = "aarch64") { 1 << 16 } else { PAGE };
 
-/// Zeroed memory with an inaccessible page before it.
+/// Zeroed memory with inaccessible memory before it.
 pub(super) struct Mapping {
     base: *mut u8,
     length: usize,
@@ -16,21 +19,22 @@ impl Mapping {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: this creates a new mapping at an address that the kernel chooses.
         let base = unsafe {
-            libc::mmap(std::ptr::null_mut(), length + PAGE, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
+            libc::mmap(std::ptr::null_mut(), length + GUARD, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
         };
         if base == libc::MAP_FAILED {
             return None;
         }
         let mapping = Self { base: base.cast(), length };
-        // SAFETY: the first page of the mapping is not in use yet.
-        (unsafe { libc::mprotect(base, PAGE, libc::PROT_NONE) } == 0).then_some(mapping)
+        // SAFETY: the start of the mapping is not in use yet.
+        (unsafe { libc::mprotect(base, GUARD, libc::PROT_NONE) } == 0).then_some(mapping)
     }
 
     pub(super) fn start(&self) -> *mut u8 {
-        // SAFETY: the mapping is longer than a page.
-        unsafe { self.base.add(PAGE) }
+        // SAFETY: the mapping is longer than its inaccessible part.
+        unsafe { self.base.add(GUARD) }
     }
 
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn length(&self) -> usize {
         self.length
     }
@@ -39,12 +43,13 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: this call unmaps the memory that `new` mapped.
-        unsafe { libc::munmap(self.base.cast::<c_void>(), self.length + PAGE) };
+        unsafe { libc::munmap(self.base.cast::<c_void>(), self.length + GUARD) };
     }
 }
 
 /// Returns the `length` bytes at `address` as words. The next system call of the traced code reads these bytes. Zeros
 /// fill the last word.
+#[cfg(target_arch = "x86_64")]
 pub(crate) fn bytes(address: u64, length: u64) -> impl Iterator<Item = u64> {
     let start = std::ptr::with_exposed_provenance::<u8>(address as usize);
     let length = length as usize;
@@ -60,6 +65,7 @@ pub(crate) fn bytes(address: u64, length: u64) -> impl Iterator<Item = u64> {
 }
 
 /// Returns the bytes of a path at `address`, without the zero byte at its end.
+#[cfg(target_arch = "x86_64")]
 pub(crate) fn path(address: u64) -> impl Iterator<Item = u8> {
     let start = std::ptr::with_exposed_provenance::<u8>(address as usize);
     // SAFETY: the system call reads the same bytes. If the bytes are not mapped, this process crashes. The crash does

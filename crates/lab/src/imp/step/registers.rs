@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 
 use iced_x86::{Register, UsedMemory};
 
+use super::memory::{bytes, path};
 use super::trap::FLAG;
 
 /// Number of words in `uc_mcontext`. The kernel defines this layout (`uc_mcontext`), so the layout is the same in all C
@@ -125,8 +126,8 @@ impl Registers<'_> {
             libc::SYS_vfork,
             libc::SYS_sigaltstack,
         ];
-        let next = self.rip().wrapping_add(2);
-        let code = std::ptr::with_exposed_provenance::<u8>(self.rip() as usize);
+        let next = self.pc().wrapping_add(2);
+        let code = std::ptr::with_exposed_provenance::<u8>(self.pc() as usize);
         // SAFETY: the processor is about to execute this instruction. No instruction consists of the byte 0f alone, so
         // the second byte is readable.
         let is_call = unsafe { *code == CALL[0] && *code.add(1) == CALL[1] };
@@ -152,7 +153,24 @@ impl Registers<'_> {
         true
     }
 
-    pub(crate) fn rip(&self) -> u64 {
+    /// Returns the number and the arguments of a system call, if the next instruction is a system call.
+    pub(crate) fn system_call(&self) -> (u64, [u64; 6]) {
+        (self.general(0), [7, 6, 2, 10, 8, 9].map(|register| self.general(register)))
+    }
+
+    /// Returns the `length` bytes at `address` as words. The next system call reads these bytes.
+    #[allow(clippy::unused_self, reason = "on AArch64, the bytes are in another process")]
+    pub(crate) fn bytes(&self, address: u64, length: u64) -> impl Iterator<Item = u64> + use<> {
+        bytes(address, length)
+    }
+
+    /// Returns the bytes of a path at `address`, without the zero byte at its end. The next system call reads the path.
+    #[allow(clippy::unused_self, reason = "on AArch64, the bytes are in another process")]
+    pub(crate) fn path(&self, address: u64) -> impl Iterator<Item = u8> + use<> {
+        path(address)
+    }
+
+    pub(crate) fn pc(&self) -> u64 {
         self.word(RIP)
     }
 

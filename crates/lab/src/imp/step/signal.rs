@@ -25,9 +25,9 @@ pub(crate) fn block(traps: bool) {
     }
 }
 
-/// Returns whether a system call with these arguments would unblock signals.
+/// Returns whether a system call would unblock signals. `how` is the first argument of the system call, and `set` is
+/// the set of signals to which the second argument points.
 pub(crate) fn unblocks(how: u64, set: u64) -> bool {
-    let set = super::bytes(set, 8).next().unwrap_or(0);
     match how as i32 {
         libc::SIG_BLOCK => false,
         libc::SIG_UNBLOCK => set & !(INTERNAL | NEVER) != 0,

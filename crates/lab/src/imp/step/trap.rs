@@ -104,17 +104,17 @@ extern "C" fn on_trap(_signal: c_int, info: *mut libc::siginfo_t, context: *mut 
         // Single-stepping did not cause this trap signal, so the signal is for a signal handler of the program.
         window.step.stop(Stop::Signal);
         end();
-    } else if registers.rip() == window.end {
+    } else if registers.pc() == window.end {
         window.ended = true;
         registers.stop_stepping();
-    } else if registers.rip() == window.last && is_gather(registers.rip()) {
+    } else if registers.pc() == window.last && is_gather(registers.pc()) {
         // An interrupt stopped a gather or scatter instruction between two elements, and the instruction now continues
         // with the remaining elements.
     } else {
         // After a system call, the processor raises the next trap one instruction too late, so single-stepping would
         // miss an instruction. The handler therefore makes the system call itself.
         while window.step.step(&registers) {
-            window.last = registers.rip();
+            window.last = registers.pc();
             if !registers.make_system_call() {
                 return;
             }

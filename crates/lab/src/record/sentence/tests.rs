@@ -213,8 +213,7 @@ fn every_form_of_a_sentence_claims_no_more_than_its_numbers() {
             "a fast call",
             pair(Unmeasurable, Vec::new()),
             DELTA,
-            "“zeros” and “random” cannot be compared, since a call is too fast for the clock: no reason was recorded."
-                .to_owned(),
+            "“zeros” and “random” cannot be compared: no reason was recorded.".to_owned(),
         ),
     ];
     for (case, pair, delta, text) in table {

@@ -5,7 +5,8 @@ use std::arch::naked_asm;
 use std::arch::x86_64::_mm_crc32_u64;
 use std::ffi::c_void;
 
-use super::super::call::{CLEAR, enter_call};
+use super::super::call::enter_call;
+use super::super::switch::CLEAR;
 use super::state::{
     AREA, COPIES, ENGINE, EXIT, JUMP, KEYS, LOOKUP, RAX, RCX, REGISTERS, REQUEST, RESUME, Request, STACK, TARGET,
 };

@@ -3,7 +3,7 @@
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register, UsedMemory};
 
 use super::super::memory::code;
-use super::super::{Part, Plan, Step, Stop, WORDS, has_short_addresses, repeats};
+use super::super::{Part, Plan, StepBlocks, Stop, WORDS, has_short_addresses, repeats};
 use super::emit::{Emit, Operand};
 use super::state::Request;
 use super::{Engine, Link, Piece, Slow};
@@ -80,7 +80,7 @@ impl Original {
 
 impl Engine {
     /// Copies the block at `address`, which the program executes next, and returns the address of the copy.
-    pub(super) fn translate(&mut self, address: u64, step: &mut dyn Step) -> Result<u64, Stop> {
+    pub(super) fn translate(&mut self, address: u64, step: &mut dyn StepBlocks) -> Result<u64, Stop> {
         let home = self.caches.iter().position(|cache| cache.reaches(address, address)).ok_or(Stop::Far(address))?;
         // The code takes the caches out of `self`, because the emitter borrows a cache while [`Self::block`] changes
         // `self`.
@@ -105,7 +105,7 @@ impl Engine {
     }
 
     /// Returns the address of the copy, and the size of the copy in bytes.
-    fn block(&mut self, from: u64, emit: &mut Emit<'_>, step: &mut dyn Step) -> Result<(u64, usize), Stop> {
+    fn block(&mut self, from: u64, emit: &mut Emit<'_>, step: &mut dyn StepBlocks) -> Result<(u64, usize), Stop> {
         let mut draft = Draft {
             parts: [Part::default(); PARTS],
             count: 0,
@@ -146,7 +146,13 @@ impl Engine {
     }
 
     /// Copies simple instructions up to the end of the block.
-    fn body(&mut self, from: u64, emit: &mut Emit<'_>, draft: &mut Draft, step: &mut dyn Step) -> Result<(), Stop> {
+    fn body(
+        &mut self,
+        from: u64,
+        emit: &mut Emit<'_>,
+        draft: &mut Draft,
+        step: &mut dyn StepBlocks,
+    ) -> Result<(), Stop> {
         let mut address = from;
         loop {
             let original = Original::read(address);
