@@ -64,6 +64,12 @@ pub(crate) fn classify(name: &str, imported: bool) -> Callee {
     }
 }
 
+/// Whether this is a sequence of instructions that LLVM found in several functions and moved to a function of its own. At
+/// the levels s and z, LLVM does so for AArch64.
+pub(crate) fn is_outlined(name: &str) -> bool {
+    name.starts_with("OUTLINED_FUNCTION_")
+}
+
 /// A function's name without its generics, and whether the function belongs to the standard library. The audit assumes
 /// that only functions of the standard library can end the program. A function of this project with the name
 /// `abort_if_odd` does not end the program, and neither does a generic function over a type with that name.

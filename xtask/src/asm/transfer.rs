@@ -24,6 +24,9 @@ pub(crate) fn step(
         {
             reasons.push(Reason::JumpTarget);
         }
+        Flow::Return if image.machine.link.is_some_and(|link| state.is_secret(link)) => {
+            reasons.push(Reason::JumpTarget);
+        }
         Flow::Unknown => reasons.push(Reason::CannotFollow(format!("the instruction `{}`", instruction.text))),
         _ => {}
     }

@@ -268,10 +268,15 @@ impl<'image> Walker<'image> {
             return true;
         };
         let by = if tail { stack } else { stack - machine.pushed };
-        let outcome = self.function(address, state.enter(by, machine));
+        let outlined = calls::is_outlined(&name);
+        let mut entry = state.enter(by, machine);
+        if outlined || tail {
+            entry.flags = state.flags;
+        }
+        let outcome = self.function(address, entry);
         pass.findings.extend(outcome.findings.iter().cloned());
         let Some(exit) = &outcome.exit else { return false };
-        *state = exit.leave(by, state, machine);
+        *state = if outlined { exit.leave_part(by) } else { exit.leave(by, state, machine) };
         true
     }
 

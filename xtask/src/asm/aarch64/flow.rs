@@ -28,6 +28,8 @@ pub(super) fn of(word: &Word) -> Option<(Flow, Vec<Step>)> {
         "tbz" | "tbnz" => (Flow::ConditionalJump { target: to(5, 14), unequal: false }, tested()),
         "br" => (Flow::IndirectJump(register(5)), Vec::new()),
         "blr" => (Flow::IndirectCall(register(5)), Vec::new()),
+        // A return through another register than `x30` may lead anywhere.
+        "ret" if word.field(5, 5) != 30 => (Flow::IndirectJump(register(5)), Vec::new()),
         "ret" | "retaa" | "retab" => (Flow::Return, Vec::new()),
         "brk" | "hlt" | "udf" => (Flow::End, Vec::new()),
         _ => return None,

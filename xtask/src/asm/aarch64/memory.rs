@@ -276,11 +276,17 @@ fn atomic(word: &Word) -> Option<Vec<Step>> {
     let old = if word.mnemonic().starts_with("cas") { compared } else { new };
     let reads = pair(compared).into_iter().chain(pair(new)).flatten().fold(0, |all, register| all | register.parts);
     let store = Store { conditional: true, origin: Origin::Spill, ..Store::default() };
-    let access = Access { address: place.address, size: Size::Bytes(size), reads: true, store: Some(store) };
+    let access = |address, size| Access { address, size: Size::Bytes(size), reads: true, store: Some(store) };
+    // A pair is two accesses: the analysis assumes of a longer conditional store that a mask keeps it away from spilled
+    // variables.
+    let accesses = match is_pair {
+        true => vec![access(place.address, size / 2), access(place.later(size / 2), size / 2)],
+        false => vec![access(place.address, size)],
+    };
     Some(vec![Step {
         reads,
         addressing: place.addressing,
-        accesses: vec![access],
+        accesses,
         writes: pair(old).into_iter().flatten().map(arithmetic::whole).collect(),
         ..Step::default()
     }])

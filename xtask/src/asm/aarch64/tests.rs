@@ -562,10 +562,14 @@ fn unknown_instructions_are_found() {
     let words = [
         0x0422_0020, // add z0.b, z1.b, z2.b
         0xd400_0001, // svc #0
+        0xd51b_4420, // msr fpsr, x0
+        0xd53b_4421, // mrs x1, fpsr
+        0xd51b_d040, // msr tpidr_el0, x0
+        0xd503_211f, // pacia1716
         0xd65f_03c0, // ret
     ];
     let found = reasons("p", &words);
-    assert!(found.len() == 2 && found.iter().all(|reason| matches!(reason, Reason::CannotFollow(_))), "{found:?}");
+    assert!(found.len() == 6 && found.iter().all(|reason| matches!(reason, Reason::CannotFollow(_))), "{found:?}");
     let found = reasons("p", &[0xffff_ffff, 0xd65f_03c0]);
     assert_eq!(found, [Reason::CannotFollow("the instruction `.word 0xffffffff`".to_owned())]);
 }
@@ -632,6 +636,51 @@ fn exclusive_store_tells_only_whether_it_succeeded() {
         0xd65f_03c0, // end: ret
     ];
     assert_eq!(reasons("ps", &words), [Reason::Jump]);
+}
+
+#[test]
+fn conditional_store_of_a_pair_reaches_spilled_variables() {
+    let words = [
+        0xd100_43ff, // sub sp, sp, #16
+        0xa900_0fe2, // stp x2, x3, [sp]
+        0xaa00_03e4, // mov x4, x0
+        0x4822_7fe4, // casp x2, x3, x4, x5, [sp]
+        0xf940_03e6, // ldr x6, [sp]
+        0xb400_0026, // cbz x6, end
+        0x9100_43ff, // end: add sp, sp, #16
+        0xd65f_03c0, // ret
+    ];
+    assert_eq!(reasons("s", &words), [Reason::Jump]);
+    assert_clean("p", &words);
+}
+
+#[test]
+fn returns_to_a_secret_address_are_found() {
+    assert_eq!(reasons("s", &[0xd65f_0000]).first(), Some(&Reason::JumpTarget)); // ret x0
+    assert_eq!(reasons("s", &[0xaa00_03fe, 0xd65f_03c0]), [Reason::JumpTarget]); // mov x30, x0; ret
+}
+
+#[test]
+fn outlined_parts_change_the_registers_of_their_function() {
+    let words: [u32; 8] = [
+        0xa9bf_4ffe, // stp x30, x19, [sp, #-16]!
+        0xaa1f_03f3, // mov x19, xzr
+        0x9400_0004, // bl outlined
+        0xb400_0033, // cbz x19, end
+        0xa8c1_4ffe, // end: ldp x30, x19, [sp], #16
+        0xd65f_03c0, // ret
+        0xaa00_03f3, // outlined: mov x19, x0
+        0xd65f_03c0, // ret
+    ];
+    let found = |outlined: &str, arguments: &str| {
+        let name = format!("ok_snippet__{arguments}");
+        let code = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let image = Image::from_code(&MACHINE, START, code, &[(START, &name), (START + 24, outlined)], &[]);
+        let verdict = audit(&image).unwrap().remove(0);
+        verdict.findings.into_iter().map(|finding| finding.reason).collect::<Vec<_>>()
+    };
+    assert_eq!(found("OUTLINED_FUNCTION_0", "s"), [Reason::Jump]);
+    assert_eq!(found("OUTLINED_FUNCTION_0", "p"), []);
 }
 
 #[test]
