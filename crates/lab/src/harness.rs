@@ -113,15 +113,18 @@ pub type NamedTable = (&'static str, fn(bool) -> Offer);
 /// The complete `main` function of a benchmark with tables. Reads the command line and measures one table.
 #[must_use]
 pub fn tables(suite: &Suite, tables: &[NamedTable]) -> ExitCode {
-    ended(tables::named(&TablesArgs::read(), suite, tables))
+    let args = TablesArgs::read();
+    if let Some(why) = emulation::times().filter(|_| !args.list) {
+        return unmeasurable(why);
+    }
+    ended(tables::named(&args, suite, tables))
 }
 
 /// Runs a command and returns its exit code. Errors are written to standard error.
 #[must_use]
 pub fn run(command: &Command, suite: &Suite) -> ExitCode {
     if let Some(why) = refused(command) {
-        output::note(&format!("{}: {why}", Verdict::Unmeasurable));
-        return ExitCode::from(Verdict::Unmeasurable.exit_code(false));
+        return unmeasurable(why);
     }
     let work = || {
         ended(match command {
@@ -152,9 +155,18 @@ fn refused(command: &Command) -> Option<&'static str> {
         Command::Timing(args) => !args.list,
         Command::Speed(args) => !args.list,
         Command::Calibrate(_) | Command::Compare(_) => true,
+        // A selftest that also has other checks runs these, and names the checks that it does not run.
+        Command::Selftest(args) => {
+            !args.only.is_empty() && !args.only.iter().any(|group| ["trace", "taint"].contains(&group.as_str()))
+        }
         _ => false,
     };
     emulation::times().filter(|_| measures)
+}
+
+fn unmeasurable(why: &str) -> ExitCode {
+    output::note(&format!("{}: {why}", Verdict::Unmeasurable));
+    ExitCode::from(Verdict::Unmeasurable.exit_code(false))
 }
 
 /// Returns an exit code as a number. The standard library has no function that converts an exit code to a number.

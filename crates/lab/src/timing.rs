@@ -189,7 +189,8 @@ impl Scale {
 
 /// Measures how many iterations of the delay loop take a nanosecond on this clock.
 pub(crate) fn turns_per_ns(clock: &dyn Clock) -> f64 {
-    warm::turns_per_ns(clock, 1e9 / clock.hertz())
+    let (tick_ns, step) = facts(clock);
+    warm::turns_per_ns(clock, tick_ns, step)
 }
 
 /// Returns the length of a tick in nanoseconds and the clock's step in ticks, for [`Scale`].

@@ -32,20 +32,22 @@ const WARM_SECONDS: f64 = 1.0;
 /// random numbers, in iterations of the delay loop.
 const NARROWEST: u64 = 16;
 /// The maximum width of the range of each of the two random numbers whose sum is the delay of a measurement. If a clock
-/// step is longer than this width, the calls must be much longer than a clock step.
+/// step is longer than this width, the random delays do not spread the calls over a whole step. A measurement must then
+/// be so long that one step is negligible. Otherwise, the lab refuses to measure.
 const WIDEST: u64 = 8192;
 
 /// Measures the clock and the target. Chooses the number of calls in a measurement, and the number of pairs in a batch.
 pub(super) fn scale(target: &mut Target, settings: &Settings, clock: &dyn Clock, random: &mut Random) -> Scale {
     let (tick_ns, step) = facts(clock);
-    let turns_per_ns = turns_per_ns(clock, tick_ns);
-    let hardware_step = step as f64 * clock.readings() as f64;
+    let turns_per_ns = turns_per_ns(clock, tick_ns, step);
+    // The number of iterations of the delay loop that take one step of the counter.
+    let turns_per_step = (step as f64 * clock.readings() as f64 * tick_ns * turns_per_ns).round() as u64;
     let mut scale = Scale {
         repeats: 1,
         pairs: 1,
         tick_ns,
         step,
-        dither: ((hardware_step * tick_ns * turns_per_ns).round() as u64).clamp(NARROWEST, WIDEST),
+        dither: turns_per_step.clamp(NARROWEST, WIDEST),
         overhead: 0.0,
         call: 0.0,
         delta_ns: 0.0,
@@ -70,7 +72,8 @@ pub(super) fn scale(target: &mut Target, settings: &Settings, clock: &dyn Clock,
     scale.overhead = if short < 1e4 { overhead(clock, &scale, random) } else { 0.0 };
     let window = SHORTEST.max(STEPS * step) as f64;
     scale.repeats = ((window / scale.call).ceil() as usize).clamp(1, most);
-    scale.measurable = scale.call * scale.repeats as f64 >= 2.0 * step as f64;
+    let long_enough = scale.call * scale.repeats as f64 >= STEPS as f64 * step as f64;
+    scale.measurable = long_enough && (turns_per_step <= WIDEST || scale.is_slow());
     let pair_ns = 2.0 * (scale.call * scale.repeats as f64 + scale.overhead) * tick_ns;
     let copies = if target.run().changes() { scale.repeats } else { 1 };
     let prepared_ns = pair_ns + 2e9 * target.run().preparation() * copies as f64;
@@ -149,15 +152,25 @@ fn low_mean(times: &mut [f64]) -> f64 {
     times[..kept].iter().sum::<f64>() / kept as f64
 }
 
-pub(super) fn turns_per_ns(clock: &dyn Clock, tick_ns: f64) -> f64 {
-    const TURNS: u32 = 4000;
-    let mut best = u64::MAX;
-    for _ in 0..16 {
-        let begin = clock.start();
-        clock.delay(TURNS);
-        best = best.min(clock.stop().wrapping_sub(begin));
+/// Measures how many iterations of the delay loop take a nanosecond. The delays last many clock steps, because the clock
+/// rounds each time to a step.
+pub(super) fn turns_per_ns(clock: &dyn Clock, tick_ns: f64, step: u64) -> f64 {
+    const STEPS: u64 = 64;
+    const FEWEST: u32 = 4000;
+    const MOST: u32 = FEWEST << 10;
+    let mut turns = FEWEST;
+    loop {
+        let mut best = u64::MAX;
+        for _ in 0..16 {
+            let begin = clock.start();
+            clock.delay(turns);
+            best = best.min(clock.stop().wrapping_sub(begin));
+        }
+        if best >= STEPS * step || turns >= MOST {
+            return f64::from(turns) / (best.max(1) as f64 * tick_ns);
+        }
+        turns *= 2;
     }
-    f64::from(TURNS) / (best.max(1) as f64 * tick_ns)
 }
 
 #[cfg(test)]

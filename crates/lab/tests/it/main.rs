@@ -1,5 +1,7 @@
 //! The tests of the crate through its public interface, as one program.
 
+mod coarse_clocks;
+mod emulation;
 mod foreign;
 mod prepared;
 mod report;
