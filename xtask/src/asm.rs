@@ -26,7 +26,9 @@
 //! is first filled with public values from registers, then overwritten with secrets in a loop, and then read at a fixed
 //! offset. If `memset` or `memcpy` filled an array, the analysis also assumes that an index into this array, or a
 //! pointer that a loop moves, stays inside the array. The analysis loses a stack pointer that passes through a vector
-//! register or a 32-bit register. The analysis treats mutable statics as public, in the same way as constants. The
+//! register or a 32-bit register. The analysis treats mutable statics as public, in the same way as constants. It takes
+//! the sum of an address in the object and an unknown number for an index into a constant, and so misses secrets behind
+//! a pointer that the compiler writes as such a sum: the address of a table, plus the distance from the table. The
 //! analysis reads only code that the exported functions reach. Generic code is audited only for the types that these
 //! functions use. The analysis does not follow landing pads, which run during unwinding.
 

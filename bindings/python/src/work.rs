@@ -68,8 +68,8 @@ pub(crate) fn run<'a, 'py: 'a, T: Send>(
             let (take, options) = (&take, &options);
             let spawned = std::thread::Builder::new().spawn_scoped(scope, move || {
                 if let Some(work) = take() {
-                    // A new thread inherits the mode on Linux only. The receiver waits for the result, so sending cannot
-                    // fail.
+                    // A new thread inherits the mode on Linux only. The receiver waits for the result, so sending
+                    // cannot fail.
                     let _ = sender.send(with_data_independent_timing(|| work(options)));
                 }
             });

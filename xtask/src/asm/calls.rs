@@ -64,8 +64,8 @@ pub(crate) fn classify(name: &str, imported: bool) -> Callee {
     }
 }
 
-/// Whether this is a sequence of instructions that LLVM found in several functions and moved to a function of its own. At
-/// the levels s and z, LLVM does so for AArch64.
+/// Whether this is a sequence of instructions that LLVM found in several functions and moved to a function of its own.
+/// At the levels s and z, LLVM does so for AArch64.
 pub(crate) fn is_outlined(name: &str) -> bool {
     name.starts_with("OUTLINED_FUNCTION_")
 }

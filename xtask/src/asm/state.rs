@@ -82,8 +82,8 @@ impl State {
         after
     }
 
-    /// The state after a part of the caller that the compiler moved to a function of its own. The ABI guarantees nothing
-    /// about such a part: it loads the registers that the caller must restore, and computes in them.
+    /// The state after a part of the caller that the compiler moved to a function of its own. The ABI guarantees
+    /// nothing about such a part: it loads the registers that the caller must restore, and computes in them.
     pub(crate) fn leave_part(&self, by: i64) -> Self {
         Self {
             secret: self.secret,

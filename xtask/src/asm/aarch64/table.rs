@@ -2,6 +2,7 @@
 
 use disarm64_defn::InsnClass;
 
+use super::registers;
 use super::word::Word;
 use crate::asm::image::Image;
 use crate::asm::instruction::Table;
@@ -42,11 +43,20 @@ fn writes(word: &Word, register: usize) -> bool {
     word.field(0, 5) == register
 }
 
+/// Whether an instruction of any kind changes a general-purpose register.
+fn changes(word: &Word, register: usize) -> bool {
+    let parts = registers::general(register).parts;
+    super::effects(word)
+        .is_none_or(|(_, steps)| steps.iter().flat_map(|step| &step.writes).any(|write| write.sets & parts != 0))
+}
+
 /// The address that a register holds: `adr`, or `adrp` and `add`.
 fn address(before: &[Word], from: usize, register: usize) -> Option<u64> {
-    let set = position(before, from + 1, usize::MAX, |word| {
-        matches!(word.mnemonic(), "adr" | "adrp" | "add") && writes(word, register)
-    })?;
+    let set = position(before, from + 1, usize::MAX, |word| changes(word, register))?;
+    let is_sum = before[set].class() == Some(InsnClass::ADDSUB_IMM) && !before[set].bit(22);
+    if !matches!(before[set].mnemonic(), "adr" | "adrp") && !(before[set].mnemonic() == "add" && is_sum) {
+        return None;
+    }
     let place = |word: &Word| {
         let distance = word.signed_field(5, 19) << 2 | word.field(29, 2) as i64;
         match word.mnemonic() {
@@ -59,7 +69,10 @@ fn address(before: &[Word], from: usize, register: usize) -> Option<u64> {
         return place(&before[set]);
     }
     let page = before[set].field(5, 5);
-    let start = position(before, set + 1, usize::MAX, |word| word.mnemonic() == "adrp" && writes(word, page))?;
+    let start = position(before, set + 1, usize::MAX, |word| changes(word, page))?;
+    if before[start].mnemonic() != "adrp" {
+        return None;
+    }
     Some(place(&before[start])? + before[set].field(10, 12) as u64)
 }
 
