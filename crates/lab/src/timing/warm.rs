@@ -152,8 +152,8 @@ fn low_mean(times: &mut [f64]) -> f64 {
     times[..kept].iter().sum::<f64>() / kept as f64
 }
 
-/// Measures how many iterations of the delay loop take a nanosecond. The delays last many clock steps, because the clock
-/// rounds each time to a step.
+/// Measures how many iterations of the delay loop take a nanosecond. The delays last many clock steps, because the
+/// clock rounds each time to a step.
 pub(super) fn turns_per_ns(clock: &dyn Clock, tick_ns: f64, step: u64) -> f64 {
     const STEPS: u64 = 64;
     const FEWEST: u32 = 4000;

@@ -6,6 +6,7 @@ use std::fs;
 use std::io::Write;
 
 use clap::Parser;
+
 use deadpan_lab::harness::{self, Caller, Command, Suite};
 use deadpan_lab::record::Verdict;
 use deadpan_lab::speed::workload::Offer;
