@@ -21,16 +21,16 @@
 //! analysis treats only division, square root and x87 as instructions whose time depends on their operands. For
 //! example, it ignores the varying time of `pdep` on old AMD CPUs. On AArch64 it assumes the mode of data-independent
 //! timing. It does not model speculation. The analysis assumes that a store of a secret through an index or an unknown
-//! pointer reaches arrays and not variables. The analysis treats bytes that were stored from a whole register as
-//! spilled variables, and assumes that no other store reaches these bytes. The analysis therefore misses an array that
-//! is first filled with public values from registers, then overwritten with secrets in a loop, and then read at a fixed
-//! offset. If `memset` or `memcpy` filled an array, the analysis also assumes that an index into this array, or a
-//! pointer that a loop moves, stays inside the array. The analysis loses a stack pointer that passes through a vector
-//! register or a 32-bit register. The analysis treats mutable statics as public, in the same way as constants. It takes
-//! the sum of an address in the object and an unknown number for an index into a constant, and so misses secrets behind
-//! a pointer that the compiler writes as such a sum: the address of a table, plus the distance from the table. The
-//! analysis reads only code that the exported functions reach. Generic code is audited only for the types that these
-//! functions use. The analysis does not follow landing pads, which run during unwinding.
+//! pointer reaches arrays and not variables. The analysis treats bytes that were stored from a whole register, or from
+//! a half of one, as spilled variables, and assumes that no other store reaches these bytes. The analysis therefore
+//! misses an array that is first filled with public values from registers, then overwritten with secrets in a loop, and
+//! then read at a fixed offset. If `memset` or `memcpy` filled an array, the analysis also assumes that an index into
+//! this array, or a pointer that a loop moves, stays inside the array. The analysis loses a stack pointer that passes
+//! through a vector register or a 32-bit register. The analysis treats mutable statics as public, in the same way as
+//! constants. It takes the sum of an address in the object and an unknown number for an index into a constant, and so
+//! misses secrets behind a pointer that the compiler writes as such a sum: the address of a table, plus the distance
+//! from the table. The analysis reads only code that the exported functions reach. Generic code is audited only for the
+//! types that these functions use. The analysis does not follow landing pads, which run during unwinding.
 
 mod aarch64;
 mod audit;

@@ -6,8 +6,9 @@
 /// Calls `work` in the mode of data-independent timing, and restores the previous mode after it.
 ///
 /// Entering the mode waits until the CPU has finished all earlier instructions, so call this function once around an
-/// operation, not around each comparison. On CPUs without such a mode, the function only calls `work`. On x86-64 there
-/// is no such mode for programs: Intel's can be entered by the operating system alone.
+/// operation, not around each comparison. Calls can be nested. If `work` returns a future or an iterator, it runs
+/// outside of the mode. On CPUs without such a mode, the function only calls `work`. On x86-64 there is no such mode for
+/// programs: Intel's can be entered by the operating system alone.
 ///
 /// ```
 /// use deadpan_ct::{CtEq, with_data_independent_timing};
