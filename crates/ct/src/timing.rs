@@ -7,8 +7,8 @@
 ///
 /// Entering the mode waits until the CPU has finished all earlier instructions, so call this function once around an
 /// operation, not around each comparison. Calls can be nested. If `work` returns a future or an iterator, it runs
-/// outside of the mode. On CPUs without such a mode, the function only calls `work`. On x86-64 there is no such mode for
-/// programs: Intel's can be entered by the operating system alone.
+/// outside of the mode. On CPUs without such a mode, the function only calls `work`. On x86-64, only the operating
+/// system can enter a mode like this.
 ///
 /// ```
 /// use deadpan_ct::{CtEq, with_data_independent_timing};

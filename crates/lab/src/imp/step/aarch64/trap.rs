@@ -13,7 +13,7 @@ use super::super::process::{self, wait};
 use super::super::shared::Shared;
 use super::super::{Step, Stop};
 use super::exclusive::Monitor;
-use super::registers::{Registers, ptrace};
+use super::registers::{self, Registers, ptrace};
 use crate::imp::fork::end_with;
 
 /// What the two processes share.
@@ -76,6 +76,11 @@ fn observe(child: libc::pid_t, step: &mut dyn Step, notes: &mut Shared<TrapNotes
         return Some(status);
     }
     let mut registers = (libc::WSTOPSIG(status) == libc::SIGTRAP).then(|| Registers::of(child)).flatten();
+    // Where the kernel forbids reading the child's memory, exclusive loads and arguments of system calls would be lost.
+    if !registers.as_ref().is_some_and(|now| registers::read(child, now.pc(), &mut [0; 4])) {
+        step.stop(Stop::Refused);
+        registers = None;
+    }
     let end = registers.as_ref().map(|registers| registers.general(21));
     let (mut monitor, mut first) = (Monitor::default(), true);
     // If this process is killed, the kernel kills the child.
