@@ -54,7 +54,12 @@ fn changes(word: &Word, register: usize) -> bool {
 fn address(before: &[Word], from: usize, register: usize) -> Option<u64> {
     let set = position(before, from + 1, usize::MAX, |word| changes(word, register))?;
     let is_sum = before[set].class() == Some(InsnClass::ADDSUB_IMM) && !before[set].bit(22);
-    if !matches!(before[set].mnemonic(), "adr" | "adrp") && !(before[set].mnemonic() == "add" && is_sum) {
+    let forms_an_address = match before[set].mnemonic() {
+        "adr" | "adrp" => true,
+        "add" => is_sum,
+        _ => false,
+    };
+    if !forms_an_address {
         return None;
     }
     let place = |word: &Word| {
