@@ -13,6 +13,7 @@ use deadpan_lab::record::GenerationRow;
 use deadpan_lab::speed::workload::Plan;
 
 /// Runs the functions of the cells whose names contain one of these texts.
+#[allow(clippy::print_stderr, reason = "what went wrong")]
 pub fn run(only: Vec<String>) -> ExitCode {
     let (sets, contents, kernel) = (Vec::new(), Vec::new(), Vec::new());
     let plan = Plan { sets, scale: 1.0, contents, rounds: None, peers: None, only, kernel, quick: true };
