@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 use crate::clock::Clock;
 
 /// The reason why an emulator of single programs runs no traces.
+#[cfg(feature = "trace")]
 pub(crate) const NO_TRACES: &str =
     "traces do not work under an emulator of single programs, such as qemu-user: they need a kernel for this processor";
 #[cfg(target_arch = "aarch64")]
@@ -27,7 +28,7 @@ pub(crate) fn of_programs() -> bool {
     *FOUND.get_or_init(|| cfg!(target_os = "linux") && (other() || !crate::imp::kernel::traces()))
 }
 
-#[cfg(not(target_arch = "aarch64"))]
+#[cfg(all(feature = "trace", not(target_arch = "aarch64")))]
 pub(crate) fn of_programs() -> bool {
     false
 }
