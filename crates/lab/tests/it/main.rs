@@ -12,3 +12,4 @@ mod trace;
 mod trace_aarch64;
 mod trace_doubt;
 mod trace_instructions;
+mod traced;

@@ -6,34 +6,8 @@ use std::arch::asm;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use deadpan_lab::Random;
+use crate::traced::{impossible, inputs, reason, sink, traced};
 use deadpan_lab::trace::{self, control};
-
-fn inputs(length: usize) -> Vec<Vec<u8>> {
-    let mut random = Random::new(5);
-    let mut inputs = vec![vec![0; length]; 8];
-    inputs.iter_mut().for_each(|input| random.fill(input));
-    inputs
-}
-
-fn sink<R>(result: R) {
-    drop(black_box(result));
-}
-
-/// Returns whether this machine runs no traces, and prints the reason.
-fn impossible() -> bool {
-    let reason = trace::unavailable();
-    if let Some(reason) = reason {
-        eprintln!("skipped: {reason}");
-    }
-    reason.is_some()
-}
-
-fn reason(run: impl FnMut(&mut [u8])) -> String {
-    let found = trace::compare(&inputs(8), &mut { run });
-    assert!(!found.equal && trace::leaks(&found).is_none(), "{found:?}");
-    found.skipped.expect("a reason")
-}
 
 #[test]
 fn each_control_is_caught_by_the_layer_that_must_catch_it() {
@@ -144,7 +118,7 @@ fn every_kind_of_address_is_traced() {
     }
 }
 
-/// The difference of two addresses is equal to the difference of the two secrets.
+/// The two addresses that the code reads are as far apart as the two secrets.
 #[test]
 fn every_address_register_is_read() {
     macro_rules! registers {
@@ -254,63 +228,17 @@ fn system_calls_are_compared() {
     assert!(text.contains("different times, lengths or paths to system call"), "{text}");
 }
 
-/// Returns true if this process runs a traced call, and false during the calls before the traced calls.
-fn traced() -> bool {
-    static FIRST: AtomicUsize = AtomicUsize::new(0);
-    let process = std::process::id() as usize;
-    FIRST.compare_exchange(0, process, Ordering::SeqCst, Ordering::SeqCst).is_err_and(|first| first != process)
-}
-
 #[test]
 fn a_function_that_a_trace_cannot_follow_is_skipped_with_a_reason() {
     if impossible() {
         return;
     }
-    let text = reason(|input| {
-        let first = input[0];
-        sink(std::thread::spawn(move || first).join());
-    });
-    assert_eq!(text, "the function starts a thread; a trace follows one thread only");
-    // SAFETY: the child only ends.
-    let text = reason(|_| unsafe {
-        let child = libc::fork();
-        if child == 0 {
-            libc::_exit(0);
-        }
-        libc::waitpid(child, std::ptr::null_mut(), 0);
-    });
-    assert_eq!(text, "the function starts a process; a trace follows one process only");
     // SAFETY: the breakpoint is never reached outside of a traced call, and no trace executes it.
     let text = reason(|_| sink(traced().then(|| unsafe { asm!("brk #1") })));
     assert!(text.starts_with("a trace cannot follow `brk ") && text.contains("trace_aarch64"), "{text}");
     // SAFETY: no trace executes the instruction of SVE, which may not exist.
     let text = reason(|_| sink(traced().then(|| unsafe { asm!(".inst 0xa400a000", out("v0") _) })));
     assert!(text.starts_with("a trace cannot follow `ld1b "), "{text}");
-}
-
-#[test]
-fn a_function_that_dies_in_its_process_is_skipped() {
-    if impossible() {
-        return;
-    }
-    let text = reason(|_| {
-        if traced() {
-            std::process::exit(7);
-        }
-    });
-    assert_eq!(text, "the function ended the process in which it was traced, with exit code 7");
-    // SAFETY: address 64 is never mapped, so the read ends the process of the traced call.
-    let text = reason(|_| sink(traced().then(|| unsafe { std::ptr::without_provenance::<u8>(64).read_volatile() })));
-    let end =
-        "the function was killed by signal 11 in the process in which it was traced, where no signal handlers run";
-    assert_eq!(text, end);
-    let text = reason(|_| {
-        sink(std::panic::catch_unwind(|| std::panic::resume_unwind(Box::new(1))).is_err());
-        if traced() {
-            std::panic::resume_unwind(Box::new(2));
-        }
-    });
-    assert_eq!(text, "the function panicked in the process in which it was traced");
 }
 
 #[test]
