@@ -47,14 +47,16 @@ pub(crate) fn quietly<R>(run: impl FnOnce() -> R) -> R {
     result
 }
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))]
 #[inline(always)]
 fn request(code: u64, first: u64, second: u64) -> u64 {
     let arguments = [code, first, second, 0, 0, 0];
     let mut answer = 0_u64;
-    // SAFETY: the four rotations add up to 128 bits, so `rdi` keeps its value, and `xchg rbx, rbx` is a no-op. Under
-    // Valgrind, the tool reads the array at the address in `rax`, and writes `rdx`. The array exists until the
-    // statement ends. `nomem` is absent, because a request can mark memory as public or secret.
+    // SAFETY: the four rotations add up to 128 bits, so the register keeps its
+    // value, and the last instruction is a no-op. Under Valgrind, the tool reads the array at the given address and
+    // writes the answer. The array exists until the statement ends. `nomem` is absent, because a request can mark
+    // memory as public or secret.
+    #[cfg(target_arch = "x86_64")]
     unsafe {
         core::arch::asm!(
             "rol rdi, 3",
@@ -68,17 +70,8 @@ fn request(code: u64, first: u64, second: u64) -> u64 {
             options(nostack)
         );
     }
-    answer
-}
-
-#[cfg(all(target_arch = "aarch64", target_os = "linux"))]
-#[inline(always)]
-fn request(code: u64, first: u64, second: u64) -> u64 {
-    let arguments = [code, first, second, 0, 0, 0];
-    let mut answer = 0_u64;
-    // SAFETY: the four rotations add up to 128 bits, so `x12` keeps its value, and `orr x10, x10, x10` is a no-op.
-    // Under Valgrind, the tool reads the array at the address in `x4` and writes `x3`. The array exists until the
-    // statement ends. `nomem` is absent, because a request can mark memory as public or secret.
+    // SAFETY: as above.
+    #[cfg(target_arch = "aarch64")]
     unsafe {
         core::arch::asm!(
             "ror x12, x12, #3",
