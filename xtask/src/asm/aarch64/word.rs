@@ -78,7 +78,7 @@ impl Word {
             Kind::VnD1 => Some(registers::high_vector(self.field(5, 5))),
             Kind::Vm | Kind::Em => whole(16),
             // An element of 16 bits is in one of the first 16 registers, because the fifth bit belongs to its index.
-            // The size of such an element is 1 for integers, and 0 for floating-point numbers.
+            // The field for the size contains 1 if the elements are integers, and 0 if they are floating-point numbers.
             Kind::Em16 if self.field(22, 2) <= 1 => Some(registers::vector(self.field(16, 4))),
             Kind::Em16 => whole(16),
             Kind::Va => whole(10),

@@ -22,9 +22,11 @@ struct Exclusive {
     /// The bytes of one register.
     size: usize,
     pair: bool,
-    /// The numbers of the registers: data, second data, address, and the result of a store.
+    /// The numbers of the registers with the data. The second number counts only for a pair.
     data: [usize; 2],
+    /// The number of the register with the address.
     base: usize,
+    /// The number of the register to which a store writes whether it failed.
     status: usize,
 }
 
