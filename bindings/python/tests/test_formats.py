@@ -96,10 +96,17 @@ def test_pictures(tmp_path):
 def test_textbook_comparisons_leak():
     textbook = runpy.run_path(str(ROOT / "bindings/python/examples/textbook.py"))
     compare = functools.partial(textbook["compare"], quick=True)
-    assert compare(textbook["by_difference"]).leaks
-    # Later Python versions use the same code path for all small integers.
-    assert compare(textbook["by_xor"]).leaks or sys.version_info >= (3, 12)
     assert not compare(hmac.compare_digest).leaks
+    loops = ["by_difference"]
+    if sys.version_info < (3, 12):
+        # Later Python versions use the same code path for all small integers.
+        loops.append("by_xor")
+    for loop in loops:
+        result = compare(textbook[loop])
+        # On a busy machine, a quick run may not be able to tell. It must not say that there is no leak.
+        assert result.verdict != "NO_LEAK_ABOVE", result
+        if not result.leaks:
+            pytest.skip(f"the machine is too busy to tell whether {loop} leaks: {result}")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the lab needs Unix sockets")
