@@ -3,7 +3,6 @@
 #![cfg(all(feature = "harness", feature = "trace", target_arch = "aarch64", target_os = "linux"))]
 
 use std::fs;
-use std::io::Write;
 
 use clap::Parser;
 
@@ -25,8 +24,7 @@ struct Lab {
 fn emulated() -> bool {
     let emulated = fs::read_to_string("/proc/sys/kernel/arch").is_ok_and(|name| name.trim() != "aarch64");
     if !emulated {
-        // The test framework captures the output of `eprintln!`.
-        let _ = writeln!(std::io::stderr(), "skipped: no emulator runs this program");
+        crate::skipped("no emulator runs this program");
     }
     emulated
 }

@@ -158,7 +158,7 @@ fn a_wrong_library_symbol_or_class_is_named() {
 fn python() -> bool {
     let found = Language::Python.missing().is_none();
     if !found {
-        eprintln!("skipped: no python3");
+        crate::skipped("no python3");
     }
     found
 }
@@ -226,7 +226,7 @@ fn a_simulated_worker_leaks_where_it_should_and_only_there() {
 fn the_workers_of_the_lab_follow_the_protocol() {
     for language in Language::ALL {
         if let Some(missing) = language.missing() {
-            eprintln!("skipped: {}: no {missing}", language.name());
+            crate::skipped(format_args!("{}: no {missing}", language.name()));
             continue;
         }
         let shipped = language.prepare().unwrap();

@@ -267,10 +267,7 @@ fn the_most_severe_verdict_comes_first() {
 #[test]
 fn the_page_fits_wide_and_narrow_browser_windows() {
     let Some(browser) = browser::find() else {
-        #[expect(clippy::print_stderr, reason = "a test that cannot run is reported as skipped")]
-        {
-            eprintln!("skipped: no Chromium");
-        }
+        crate::skipped("no Chromium");
         return;
     };
     let folder = folder("browser");

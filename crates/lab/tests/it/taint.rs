@@ -1,5 +1,5 @@
 //! Runs the controls of the taint layer under Valgrind, if Valgrind is installed.
-#![allow(clippy::print_stdout, clippy::print_stderr)]
+#![allow(clippy::print_stdout)]
 
 use std::hint::black_box;
 use std::process::Command;
@@ -76,7 +76,7 @@ fn a_jump_on_a_declassified_value_is_no_error() {
 #[test]
 fn controls_pass_under_valgrind() {
     if Command::new("valgrind").arg("--version").output().is_err() {
-        eprintln!("skipped: Valgrind is not installed");
+        crate::skipped("Valgrind is not installed");
         return;
     }
     let program = std::env::current_exe().expect("a program");

@@ -18,7 +18,7 @@ fn each_control_is_caught_by_the_layer_that_must_catch_it() {
     assert_eq!(results.len(), 9);
     for result in results {
         if result.passed().is_none() {
-            eprintln!("skipped: {} ({}): {}", result.name, result.layer, result.detail);
+            crate::skipped(format_args!("{} ({}): {}", result.name, result.layer, result.detail));
             continue;
         }
         eprintln!("{} ({}): {:?} {}", result.name, result.layer, result.caught, result.detail);
@@ -131,7 +131,7 @@ fn unusual_memory_operands_are_traced() {
     let secrets: Vec<Vec<u8>> = (0..8).map(|index| vec![index * 7 + 1]).collect();
     for (name, possible, case) in cases {
         if !possible {
-            eprintln!("skipped: {name}: not on this processor");
+            crate::skipped(format_args!("{name}: not on this processor"));
             continue;
         }
         let mut memory = vec![0_u8; 4096];
@@ -181,7 +181,7 @@ fn every_address_register_is_read() {
 #[test]
 fn instructions_with_512_bit_vectors_are_traced() {
     if !(is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("vaes")) {
-        eprintln!("skipped: no AVX-512 with VAES here");
+        crate::skipped("no AVX-512 with VAES here");
         return;
     }
     let same: Vec<Vec<u8>> = inputs(128).into_iter().map(|half| [half.clone(), half].concat()).collect();

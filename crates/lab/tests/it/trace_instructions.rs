@@ -1,6 +1,6 @@
 //! Tests instructions whose addresses or times depend on more than the explicit memory operands.
 #![cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
-#![allow(unsafe_code, clippy::print_stderr)]
+#![allow(unsafe_code)]
 
 use std::arch::x86_64::__cpuid_count;
 
@@ -41,7 +41,7 @@ struct Memory([u8; 4096]);
 /// an instruction.
 fn traced((name, possible, case): (&str, bool, Case), public: Option<u64>) -> Option<Trace> {
     if !possible {
-        eprintln!("skipped: {name}: not on this processor");
+        crate::skipped(format_args!("{name}: not on this processor"));
         return None;
     }
     let mut memory = Box::new(Memory([0; 4096]));

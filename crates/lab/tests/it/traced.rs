@@ -3,7 +3,6 @@
 #![allow(unsafe_code)]
 
 use std::hint::black_box;
-use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use deadpan_lab::Random;
@@ -23,11 +22,7 @@ pub fn sink<R>(result: R) {
 /// Returns whether this machine runs no traces, and prints the reason.
 pub fn impossible() -> bool {
     let reason = trace::unavailable();
-    if let Some(reason) = reason {
-        // The test framework captures the output of `eprintln!`.
-        let _ = writeln!(std::io::stderr(), "skipped: {reason}");
-    }
-    reason.is_some()
+    reason.inspect(|reason| crate::skipped(reason)).is_some()
 }
 
 pub fn reason(run: impl FnMut(&mut [u8])) -> String {
