@@ -45,6 +45,9 @@ pub enum Error {
     /// There is no public key.
     #[error("the text holds no public key that seals")]
     NoPublicKey,
+    /// The text also holds a recipient that this crate cannot seal to. Leaving it out would lose a recipient.
+    #[error("it also holds a recipient of a plugin or a key of SSH, which only the command line seals to")]
+    OtherRecipient,
     /// There is no private key.
     #[error("the text holds no private key that opens files")]
     NoPrivateKey,

@@ -18,6 +18,9 @@ const LONGEST: usize = 1 << 20;
 pub fn public_keys(text: impl AsRef<[u8]>) -> Result<Vec<PublicKey>, Error> {
     let found = key::read(text.as_ref())?;
     let is_private = found.iter().any(|found| matches!(found, Found::Private(_) | Found::Protected(_)));
+    if found.iter().any(|found| matches!(found, Found::PluginRecipient(_) | Found::Ssh(_))) {
+        return Err(Error::OtherRecipient);
+    }
     let public = |found| if let Found::Public(public) = found { Some(public) } else { None };
     let keys: Vec<PublicKey> = found.into_iter().filter_map(public).collect();
     match (keys.is_empty(), is_private) {

@@ -22,7 +22,7 @@ use crate::tell::suggest::closest;
 use deadpan_disk::About;
 use deadpan_lab::invocation;
 use deadpan_seal::key::openssh::SshPublic;
-use deadpan_seal::key::{self, Found, KeyError, ProtectedKey};
+use deadpan_seal::key::{self, Found, KeyError, Place, ProtectedKey};
 use deadpan_seal::{Cost, Kem, Mode, PrivateKey, PublicKey, Recipient, Sealing, plugin};
 
 #[derive(Clone, Debug, clap::Args)]
@@ -423,9 +423,13 @@ fn in_file(path: &Path) -> Result<Vec<(String, Part)>, Failure> {
         None => home::keys_in(path, &text, &about)?,
         Some((found, rest)) => {
             keys.extend(found.into_iter().map(|key| (name.clone(), Part::Ssh(key))));
-            match key::read(&rest) {
-                Err(KeyError::Unknown) => Vec::new(),
-                other => other.map_err(|error| Failure::key(&name, &error))?,
+            match (ssh::first_line(&rest), key::read(&rest)) {
+                (None, _) => Vec::new(),
+                // A line that is no key may be a misspelt recipient.
+                (Some(line), Err(KeyError::Unknown)) => {
+                    return Err(Failure::key(&name, &KeyError::NotAKey { place: Place::Line(line) }));
+                }
+                (_, found) => found.map_err(|error| Failure::key(&name, &error))?,
             }
         }
     };

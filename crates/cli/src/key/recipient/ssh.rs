@@ -22,11 +22,15 @@ type Split = (Vec<SshPublic>, Vec<u8>);
 /// of SSH and the remaining text, or `None` if the text has no key of SSH.
 pub fn take(name: &str, text: &[u8]) -> Result<Option<Split>, Failure> {
     // A text with a PEM block has no lines with keys of SSH.
-    if text.windows(10).any(|part| part == b"-----BEGIN") || !text.split(|byte| *byte == b'\n').any(is_line) {
+    if text.windows(10).any(|part| part == b"-----BEGIN") {
+        return Ok(None);
+    }
+    let lines = lines(text);
+    if !lines.iter().any(|line| is_line(line)) {
         return Ok(None);
     }
     let (mut keys, mut rest) = (Vec::new(), Vec::new());
-    for (number, line) in (1..).zip(text.split(|byte| *byte == b'\n')) {
+    for (number, line) in (1..).zip(lines) {
         if is_line(line) {
             let text = String::from_utf8_lossy(line);
             let (key, _) = openssh::public_line(&text).map_err(|error| Failure::key(name, &in_line(error, number)))?;
@@ -37,6 +41,23 @@ pub fn take(name: &str, text: &[u8]) -> Result<Option<Split>, Failure> {
         rest.push(b'\n');
     }
     Ok(Some((keys, rest)))
+}
+
+/// Returns the first line that is neither empty nor a comment, by its number.
+pub fn first_line(text: &[u8]) -> Option<usize> {
+    let filled = |line: &&[u8]| !line.is_empty() && line[0] != b'#';
+    lines(text).iter().position(filled).map(|place| place + 1)
+}
+
+/// Returns the lines of a text without the white space around them. Lines end in LF, CR LF or CR, as in key files.
+fn lines(text: &[u8]) -> Vec<&[u8]> {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let mut lines = Vec::new();
+    for line in text.split(|byte| *byte == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        lines.extend(line.split(|byte| *byte == b'\r').map(<[u8]>::trim_ascii));
+    }
+    lines
 }
 
 /// Adds the number of the line in the text to an error about this line.
@@ -62,6 +83,10 @@ mod tests {
         let (keys, rest) = take("file", text.as_bytes()).ok().flatten().expect("a line");
         assert_eq!((keys.len(), rest.as_slice()), (1, &b"# comment\n\nage1x\n\n"[..]));
         assert!(take("file", b"age1x\n# ssh-rsa\n").ok().flatten().is_none());
+        let text = format!("{line}\r  age1x\r\n\tnonsense\r");
+        let (keys, rest) = take("file", text.as_bytes()).ok().flatten().expect("a line");
+        assert_eq!((keys.len(), rest.as_slice()), (1, &b"\nage1x\nnonsense\n\n\n"[..]));
+        assert_eq!((first_line(&rest), first_line(b"\n# comment\n")), (Some(2), None));
         assert!(take("file", b"\nssh-rsa AAAA\n").is_err_and(|failure| failure.message.contains("line 2")));
     }
 }
