@@ -1,5 +1,5 @@
 //! Checks of the workspace: dependencies between crates, places of `unsafe`, width of lines, groups of imports, pins of
-//! packages that scripts install, and machine code of branch-free functions.
+//! packages that scripts install, and machine code of branch-free functions. Also compresses the page of the program.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
 mod asm;
@@ -7,6 +7,7 @@ mod door;
 mod form;
 mod layers;
 mod modules;
+mod page;
 mod safety;
 mod shape;
 mod wings;
@@ -29,9 +30,10 @@ fn main() -> ExitCode {
         Some((name, [])) if name == "form" => form::run(),
         Some((name, [])) if name == "shape" => shape::run(),
         Some((name, rest)) if name == "asm" => asm::run(rest),
+        Some((name, rest)) if name == "page" => page::run(rest),
         _ => {
             let usage = "usage: cargo xtask layers | unsafe | form | shape | asm [--target TRIPLE] [--level LEVEL] \
-                         [--show FUNCTION]";
+                         [--show FUNCTION] | page [--check] FILE.html";
             Err(usage.to_owned())
         }
     };

@@ -12,8 +12,8 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 
 use crate::command::plan::Task;
 use crate::command::{
-    cluster, completions, diff, inspect, keygen, keys, lab, list, man, open, pack, picture, random, repair, rewrap,
-    seal, share, sign, synonym, unpack, verify,
+    cluster, completions, diff, inspect, keygen, keys, lab, list, man, open, pack, page, picture, random, repair,
+    rewrap, seal, share, sign, synonym, unpack, verify,
 };
 use crate::place::report::Whole;
 use crate::tell::console;
@@ -75,6 +75,7 @@ enum Command {
     Rewrap(rewrap::RewrapArgs),
     Pack(pack::PackCommand),
     Unpack(unpack::UnpackCommand),
+    Page(page::PageArgs),
     Picture(picture::PictureArgs),
     Share(share::ShareArgs),
     Repair(repair::RepairArgs),
@@ -93,7 +94,7 @@ type Maker = fn(clap::Command) -> clap::Command;
 
 /// The commands by name. The program builds only the command that is called, since building all commands takes longer
 /// than sealing a small file.
-const COMMANDS: [(&str, Maker); 21] = [
+const COMMANDS: [(&str, Maker); 22] = [
     ("keygen", keygen::KeygenArgs::augment_args),
     ("keys", keys::KeysArgs::augment_args),
     ("seal", seal::SealArgs::augment_args),
@@ -106,6 +107,7 @@ const COMMANDS: [(&str, Maker); 21] = [
     ("rewrap", rewrap::RewrapArgs::augment_args),
     ("pack", pack::PackCommand::augment_args),
     ("unpack", unpack::UnpackCommand::augment_args),
+    ("page", page::PageArgs::augment_args),
     ("picture", picture::PictureArgs::augment_args),
     ("share", share::ShareArgs::augment_args),
     ("repair", repair::RepairArgs::augment_args),
@@ -297,6 +299,7 @@ impl Command {
             Self::Open(args) => args.is_to_stdout(),
             Self::Sign(args) => args.is_to_stdout(),
             Self::Pack(args) => args.is_to_stdout(),
+            Self::Page(args) => args.is_to_stdout(),
             Self::Picture(args) => args.is_to_stdout(),
             Self::Share(args) => args.is_to_stdout(),
             Self::Random(args) => args.is_to_stdout(),
@@ -321,6 +324,7 @@ impl Command {
             Self::Rewrap(args) => Box::new(args.plan()?),
             Self::Pack(args) => Box::new(args.plan()?),
             Self::Unpack(args) => Box::new(args.plan()?),
+            Self::Page(args) => Box::new(args.plan()?),
             Self::Picture(args) => args.plan()?,
             Self::Share(args) => args.plan()?,
             Self::Repair(args) => args.plan()?,

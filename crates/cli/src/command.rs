@@ -13,6 +13,7 @@ pub mod man;
 pub mod many;
 pub mod open;
 pub mod pack;
+pub mod page;
 pub mod picture;
 pub mod plan;
 pub mod process;

@@ -11,6 +11,7 @@ pub mod journal;
 pub mod level;
 pub mod locked;
 pub mod output;
+pub mod page;
 pub mod partial;
 pub mod recover;
 pub mod remote;

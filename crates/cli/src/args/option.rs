@@ -189,6 +189,11 @@ const OPTIONS: &[HabitRow] = &[
     ),
     habit(&["seal"], &["--base64", "--ascii", "--text", "--pem"], "to write text: deadpan seal --armor FILE"),
     habit(
+        &["seal"],
+        &["--self-decrypting", "--sfx", "--page"],
+        "to write a page that opens itself: deadpan seal --html FILE",
+    ),
+    habit(
         &["open"],
         &["-a", "--armor", "--base64", "--format"],
         "deadpan open finds out by itself what a sealed file is: leave the option out",

@@ -16,6 +16,7 @@ use crate::key::mode::mode_name;
 use crate::key::passphrase::{PassphraseArgs, Passphrases};
 use crate::key::signed::{Judge, Verdict};
 use crate::place::input::{Input, Source};
+use crate::place::page::{self, Page};
 use crate::place::report;
 use crate::place::sealed::Sealed;
 use crate::tell::failure::{Exit, Failure, help};
@@ -57,6 +58,12 @@ pub struct InspectArgs {
 /// The remark that `inspect` did not compare the data with the signed digest. `inspect` reads the signatures, but does
 /// not read all data.
 const UNCOMPARED: &str = "not compared with what was signed; `deadpan open --verify` does that";
+
+/// The line about a page of this program.
+const OWN: &str = "             the page of this version";
+/// The line about any other page.
+const OTHER: &str =
+    "             not the page of this version: do not open it in a browser unless you trust who sent it";
 
 pub struct Inspect {
     args: InspectArgs,
@@ -126,6 +133,7 @@ impl Plan for Inspect {
 struct HeaderView {
     name: String,
     armored: bool,
+    page: Option<Page>,
     format: Format,
     version: u8,
     stanzas: Vec<Stanza>,
@@ -190,6 +198,7 @@ impl HeaderView {
         Ok(Self {
             name,
             armored,
+            page: sealed.page,
             format,
             version,
             stanzas,
@@ -219,10 +228,21 @@ impl HeaderView {
 
     fn text(&self) -> String {
         let mut text = String::new();
-        let armor = if self.armored { ", in armor" } else { "" };
+        let armor = match &self.page {
+            Some(_) => ", in a page that opens itself",
+            None if self.armored => ", in armor",
+            None => "",
+        };
         let is_age = self.format == Format::Age;
         let format = if is_age { "an age file, version" } else { "sealed by Deadpan, format version" };
         let _ = writeln!(text, "{}: {format} {}{armor}", self.name, self.version);
+        if let Some(page) = &self.page {
+            let sha256 = page::sha256(page.html());
+            let _ = match page.version() {
+                Some(version) => writeln!(text, "  page         version {version}, SHA-256 {sha256}\n  {OWN}"),
+                None => writeln!(text, "  page         version unknown, SHA-256 {sha256}\n  {OTHER}"),
+            };
+        }
         for (number, stanza) in self.stanzas.iter().enumerate() {
             let _ = match stanza {
                 Stanza::Key(kem) => writeln!(text, "  recipient    {} key ({})", kem.name(), mode_name(kem.mode())),
@@ -299,12 +319,17 @@ impl HeaderView {
         let layout = self.layout.as_ref().ok();
         let numbered = self.stanzas.iter().enumerate();
         let recipients: Vec<_> = numbered.map(|(number, it)| stanza(it, self.tags.get(number))).collect();
+        let page = self.page.as_ref().map(|page| {
+            let (sha256, bytes) = (page::sha256(page.html()), page.html().len());
+            json!({ "is_own": page.version().is_some(), "version": page.version(), "sha256": sha256, "bytes": bytes })
+        });
         let fields = json!({
             "schema": 1,
             "command": "inspect",
             "format": if self.format == Format::Age { "age" } else { "deadpan" },
             "version": self.version,
             "armored": self.armored,
+            "page": page,
             "mode": self.mode(),
             "recipients": recipients,
             "group": self.group,

@@ -19,7 +19,7 @@ use crate::command::repair::sidecar::repairable;
 use crate::key::identity::{Identities, IdentityArgs};
 use crate::key::signed::{Judge, SignerArgs, Verdict, misnamed};
 use crate::place::claims::Claims;
-use crate::place::ending::ENDINGS;
+use crate::place::ending::{ENDINGS, PAGE};
 use crate::place::input::{Input, Source};
 use crate::place::output::{Output, OutputArgs, Place};
 use crate::place::partial::{Attributes, exists};
@@ -536,10 +536,15 @@ fn blame_output(error: Error, input: &str, output: &Output) -> Failure {
 
 /// Returns the input's path without the extension `.dpn` or `.age`. Returns `None` if the path has neither extension.
 pub fn bare(source: &Source) -> Option<PathBuf> {
+    without_ending(source, &ENDINGS)
+}
+
+/// Returns the input's path without its extension, if the path has one of the extensions `endings`.
+fn without_ending(source: &Source, endings: &[&str]) -> Option<PathBuf> {
     let path = source.path()?;
     let name = path.file_name()?.as_bytes();
     let bare =
-        ENDINGS.iter().find_map(|ending| name.strip_suffix(ending.as_bytes())).filter(|bare| !bare.is_empty())?;
+        endings.iter().find_map(|ending| name.strip_suffix(ending.as_bytes())).filter(|bare| !bare.is_empty())?;
     let bare = OsStr::from_bytes(bare);
     Some(remote::beside(path, bare))
 }
@@ -550,7 +555,8 @@ fn bare_name(origin: &Origin<'_>) -> Option<OsString> {
     Some(Path::new(&path).file_name()?.to_owned())
 }
 
-/// If `-o` is missing, returns the place of the output: the input's path without its extension, or the sealed name.
+/// If `-o` is missing, returns the place of the output: the input's path without its extension, or the sealed name. The
+/// extension `.html` is removed only if the result is the sealed name, or if there is no sealed name.
 /// Data from standard input go to standard output, unless the result goes into a folder.
 fn usual_place(origin: &Origin<'_>, metadata: &Metadata, in_folder: bool) -> Result<Place, Failure> {
     if let Some(stem) = origin.stem {
@@ -560,6 +566,15 @@ fn usual_place(origin: &Origin<'_>, metadata: &Metadata, in_folder: bool) -> Res
     let source = origin.source;
     if let Some(bare) = bare(source) {
         return Ok(Place::Given(bare));
+    }
+    // A page often has another name, so its own name counts only if that is the sealed one, or if there is no sealed one.
+    let page = without_ending(source, &[PAGE]);
+    let is_named = |page: &&PathBuf| {
+        let own = page.file_name().map(OsStrExt::as_bytes);
+        metadata.name.as_deref().is_none_or(|name| own == Some(name))
+    };
+    if let Some(bare) = page.as_ref().filter(is_named) {
+        return Ok(Place::Given(bare.clone()));
     }
     match (source.path(), &metadata.name) {
         (None, _) if !in_folder => Ok(Place::Stdout),

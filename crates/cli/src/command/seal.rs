@@ -23,9 +23,11 @@ use crate::key::recipient::{NamedRecipients, RecipientArgs, Recipients};
 use crate::key::signed::SigningArgs;
 use crate::place::armor::Armor;
 use crate::place::claims::Claims;
+use crate::place::ending::PAGE;
 use crate::place::input::{Input, Source};
 use crate::place::level::LevelArgs;
 use crate::place::output::{Output, OutputArgs, Place};
+use crate::place::page::Page;
 use crate::place::partial::Attributes;
 use crate::place::remote;
 use crate::place::report::{Done, Report};
@@ -59,6 +61,7 @@ use verify::Removal;
     "deadpan seal -z -o small.dpn photos       compressed",
     "deadpan seal --repair photos              with recovery data, photos.dpn.dpr (deadpan repair)",
     "deadpan seal --format age -r alice a.txt  a.txt.age, which age and rage open, too",
+    "deadpan seal --html -p report.pdf         report.pdf.html, a page that opens itself in a browser",
     "deadpan seal --sign -r alice report.pdf   signed with your key, so that Alice knows who sealed it",
     "tar c folder | deadpan seal > folder.dpn  through pipes",
     "deadpan seal --each photos --to s3://backup/photos/   each file for itself, into a store; again: only what is new",
@@ -74,6 +77,10 @@ pub struct SealArgs {
     /// Write text (PEM) instead of bytes
     #[arg(short, long)]
     armor: bool,
+    /// Write a page that opens itself in a browser, FILE.html: for people who have no Deadpan [default: if OUT ends with
+    /// .html, without --armor and --format]
+    #[arg(long)]
+    html: bool,
     /// The format of the sealed file. age files hold the data alone, without a name or a time, and many programs open
     /// them [default: age if OUT ends with .age, otherwise deadpan]
     #[arg(long, value_name = "FORMAT", value_enum)]
@@ -163,6 +170,10 @@ impl SealArgs {
         if route.is_some() {
             self.pack.refuse_alone()?;
         }
+        if route.is_some() && self.html {
+            let hint = "leave out --html; --armor writes text";
+            return Err(Failure::usage("--html takes single files, since each page is longer than most files", hint));
+        }
         if route.is_some() && self.remove_source {
             let hint = "remove the sources yourself when all results are there: run the command again to see it";
             return Err(Failure::usage("--remove-source takes single files", hint));
@@ -194,6 +205,12 @@ impl SealArgs {
 impl SealArgs {
     /// Refuses options that the format of age files does not support.
     fn check_format(&self) -> Result<(), Failure> {
+        if self.format() == FormatArg::Age && self.html {
+            return Err(Failure::usage(
+                "--html needs Deadpan's own format: the page opens no age files",
+                "leave out --html, or choose --format deadpan",
+            ));
+        }
         if self.format() == FormatArg::Age && self.signing.is_given() {
             return Err(Failure::usage(
                 "age files cannot be signed inside",
@@ -222,11 +239,12 @@ impl SealArgs {
     }
 
     fn refuse_terminal(&self, output: &Output) -> Result<(), Failure> {
-        if output.is_terminal() && !self.armor {
-            let hint = "name a file with -o, send it to another program, or ask for text with --armor";
-            return Err(Failure::usage("sealed data are bytes, and a terminal shows text", hint));
+        if !output.is_terminal() || self.armor && !self.is_html() {
+            return Ok(());
         }
-        Ok(())
+        let what = if self.is_html() { "a page is for browsers" } else { "sealed data are bytes" };
+        let hint = "name a file with -o, send it to another program, or ask for text with --armor";
+        Err(Failure::usage(format!("{what}, and a terminal shows text"), hint))
     }
 
     /// Returns the recipients, with the options that apply to every file. `what` is the purpose of a new passphrase, as
@@ -275,6 +293,34 @@ impl SealArgs {
     fn act<'a>(&self, to: &'a Recipients, readers: Option<&'a Readers>) -> Sealings<'a> {
         let turn = to.passphrase.as_ref().map(|_| Mutex::default());
         Sealings { sealing: &to.sealing, format: self.format(), armor: self.armor, turn, readers }
+    }
+
+    /// Whether the output is a page that holds the sealed file.
+    fn is_html(&self) -> bool {
+        let is_page = |path: &Path| path.as_os_str().as_encoded_bytes().ends_with(PAGE.as_bytes());
+        let is_chosen = self.armor || self.format.is_some();
+        self.html || !is_chosen && matches!(self.output.place(), Some(Place::Given(path)) if is_page(path))
+    }
+
+    fn is_text(&self) -> bool {
+        self.armor || self.is_html()
+    }
+
+    /// Returns the extension of an output that has no name of its own.
+    fn ending(&self) -> &'static str {
+        if self.is_html() { PAGE } else { self.format().ending() }
+    }
+
+    /// Writes the output of the function `seal` as text: in armor, and in a page if the user wants a page.
+    fn write_text<T>(
+        &self,
+        mut output: impl Write + Send,
+        seal: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if !self.is_html() {
+            return armored(self.format(), &mut output, seal);
+        }
+        Page::own().around(&mut output, |output| armored(FormatArg::Deadpan, output, seal))
     }
 
     /// Returns the format that the user chose, or else the format that belongs to the extension of the output.
@@ -352,7 +398,7 @@ impl Seal {
     fn show_one(&self, source: &Source, claims: &Claims) -> Result<Done, Failure> {
         let args = &self.args;
         let input = Input::open(source)?;
-        let place = args.output.file(|| usual_place(&input, args.format().ending()))?;
+        let place = args.output.file(|| usual_place(&input, args.ending()))?;
         claims.check(&place, source)?;
         let mut preview = Preview::new("seal", args.output.json, &place);
         let path = source.path().unwrap_or(Path::new("-"));
@@ -431,7 +477,7 @@ impl Seal {
             )?;
             verify::check(&input)?;
         }
-        let place = args.output.file(|| usual_place(&input, args.format().ending()))?;
+        let place = args.output.file(|| usual_place(&input, args.ending()))?;
         claims.check(&place, source)?;
         if let Some(target) = self.divided(&input, &place)? {
             return Ok(Prepared::Divided(input, target, place));
@@ -474,7 +520,7 @@ impl Seal {
     fn divided(&self, input: &Input, place: &Place) -> Result<Option<Address>, Failure> {
         let args = &self.args;
         let is_divided = args.format() == FormatArg::Deadpan
-            && !(args.armor || args.signing.is_given() || args.compress.get().is_some() || args.remove_source)
+            && !(args.is_text() || args.signing.is_given() || args.compress.get().is_some() || args.remove_source)
             && args.repair.is_none()
             && input.positioned
             && input.source.path().is_some_and(|path| path.to_str().is_some())
@@ -601,8 +647,8 @@ impl<'a> SealJob<'a> {
             let packer = self.args.pack.packer(input, Some(output), self.rules.clone())?;
             return self.folder(sealing, packer, &input.shown(), output, &work);
         }
-        let summary = if self.args.armor {
-            armored(self.args.format(), output.writer(), |armor| sealing.seal_stream(input.reader(), armor, &work))
+        let summary = if self.args.is_text() {
+            self.args.write_text(output.writer(), |armor| sealing.seal_stream(input.reader(), armor, &work))
         } else {
             match (input.file().filter(|_| input.positioned), output.positions()) {
                 (Some(from), Some(to)) => sealing.seal_file(from, to, &work),
@@ -628,8 +674,8 @@ impl<'a> SealJob<'a> {
         work: &Work<'_>,
     ) -> Result<Done, Failure> {
         let source = PackSource(packer);
-        let sealed = if self.args.armor {
-            armored(self.args.format(), output.writer(), |armor| sealing.gather(source, armor, work))
+        let sealed = if self.args.is_text() {
+            self.args.write_text(output.writer(), |armor| sealing.gather(source, armor, work))
         } else if let Some(file) = output.positions() {
             sealing.gather_at(source, file, work)
         } else {

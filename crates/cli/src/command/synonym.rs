@@ -32,6 +32,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["tar", "archive", "create", "zip", "a"], "deadpan pack"),
     (&["untar", "unzip"], "deadpan unpack"),
     (&["rand", "urandom", "bytes"], "deadpan random"),
+    (&["html", "web", "webpage", "browser"], "deadpan page"),
     (&["bench", "benchmark", "speed"], "deadpan lab speed"),
     (&["completion"], "deadpan completions"),
     (&["manual", "manpage"], "deadpan man"),

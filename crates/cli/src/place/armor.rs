@@ -3,11 +3,12 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
+use crate::place::page;
 use crate::tell::failure::{Exit, Failure};
 use deadpan_base64::STANDARD;
 use deadpan_base64::stream::io::{DecodeReader, EncodeWriter};
 
-const BEGIN: &[u8] = b"-----BEGIN DEADPAN SEALED FILE-----";
+pub const BEGIN: &[u8] = b"-----BEGIN DEADPAN SEALED FILE-----";
 const END: &[u8] = b"-----END DEADPAN SEALED FILE-----";
 const COLUMNS: usize = 64;
 /// The maximum length of the first line and of the last line, including white space around the marker.
@@ -18,7 +19,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const ANOTHER_COPY: &str = "get another copy of the file";
 
 /// The error for armor that is not complete.
-fn damaged(why: impl Into<String>, hint: &str) -> io::Error {
+pub fn damaged(why: impl Into<String>, hint: &str) -> io::Error {
     Failure::new(Exit::Data, why, hint).into_io()
 }
 
@@ -32,18 +33,44 @@ pub struct Beginning {
     offset: usize,
     /// The number of the line, from 1.
     line: usize,
-    /// Whether text precedes the line.
-    behind_text: bool,
+    /// The text before the line.
+    behind: Behind,
+}
+
+/// The text before the armor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Behind {
+    Nothing,
+    Page,
+    /// Any other text.
+    Text,
+}
+
+impl Beginning {
+    /// Returns the place of armor that a page precedes.
+    pub fn behind_page(offset: usize, line: usize) -> Self {
+        Self { offset, line, behind: Behind::Page }
+    }
+
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    pub fn is_behind_page(&self) -> bool {
+        self.behind == Behind::Page
+    }
 }
 
 /// Finds the first line of the armor.
 pub fn find(start: &[u8]) -> Option<Beginning> {
-    let mut behind_text = false;
+    let mut behind = Behind::Nothing;
     for (number, (offset, line)) in (1..).zip(lines(start)) {
         if line.starts_with(BEGIN) {
-            return Some(Beginning { offset, line: number, behind_text });
+            return Some(Beginning { offset, line: number, behind });
         }
-        behind_text |= !line.is_empty();
+        if !line.is_empty() {
+            behind = Behind::Text;
+        }
     }
     None
 }
@@ -57,12 +84,19 @@ pub fn without_front(start: &[u8]) -> &[u8] {
 
 /// Returns the lines of a text with their offsets. The lines do not include quoting and white space around them.
 fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    raw_lines(text).map(|(offset, line)| {
+        let quoting = line.iter().take_while(|byte| is_quoting(byte)).count();
+        (offset + quoting, trimmed(&line[quoting..]))
+    })
+}
+
+/// Returns the lines of a text with their offsets. The lines do not include their line ends.
+pub fn raw_lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut next = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     std::iter::from_fn(move || {
         let rest = text.get(next..).filter(|rest| !rest.is_empty())?;
         let length = rest.iter().position(is_line_end).unwrap_or(rest.len());
-        let quoting = rest[..length].iter().take_while(|byte| is_quoting(byte)).count();
-        let line = (next + quoting, trimmed(&rest[quoting..length]));
+        let line = (next, &rest[..length]);
         next += length + if rest[length..].starts_with(b"\r\n") { 2 } else { 1 };
         Some(line)
     })
@@ -160,8 +194,8 @@ impl<R: Read> Unarmored<R> {
     /// # Errors
     /// Fails if text stands before the armor: that text is not sealed, but a reader might believe that it is authentic.
     pub fn new(mut input: R, beginning: &Beginning) -> io::Result<Self> {
-        let Beginning { offset, line, behind_text } = *beginning;
-        if behind_text {
+        let Beginning { offset, line, behind } = *beginning;
+        if behind == Behind::Text {
             return Err(damaged(
                 format!("the armor begins in line {line}, and other text stands before it"),
                 "that text is not sealed; remove it, for example with: sed -n '/BEGIN DEADPAN/,/END DEADPAN/p' FILE",
@@ -169,7 +203,8 @@ impl<R: Read> Unarmored<R> {
         }
         io::copy(&mut input.by_ref().take(offset as u64), &mut io::sink())?;
         let input = BufReader::with_capacity(1 << 16, input);
-        let body = Body { input, line, after_return: false, state: ArmorState::Begin };
+        let in_page = behind == Behind::Page;
+        let body = Body { input, line, after_return: false, state: ArmorState::Begin, in_page };
         Ok(Self(DecodeReader::new(body, STANDARD)))
     }
 }
@@ -202,6 +237,8 @@ struct Body<R> {
     /// Whether the last byte was a carriage return. A line feed after a carriage return does not begin another line.
     after_return: bool,
     state: ArmorState,
+    /// Whether the line that ends the element of a page may follow the armor.
+    in_page: bool,
 }
 
 impl<R: Read> Body<R> {
@@ -252,6 +289,9 @@ impl<R: Read> Body<R> {
                 self.end_line(byte);
             } else if is_quoting(&byte) {
                 self.input.consume(1);
+                self.after_return = false;
+            } else if self.in_page && self.marker()? == page::ELEMENT_END {
+                self.in_page = false;
                 self.after_return = false;
             } else {
                 let message = format!("something stands after the end of the armor, in line {}", self.line);

@@ -15,7 +15,7 @@ use crate::place::ending::ENDINGS;
 use crate::place::held;
 use crate::place::recover;
 use crate::place::remote;
-use crate::place::sealed::unarmored;
+use crate::place::sealed::Unwrapped;
 use crate::tell::console::say;
 use crate::tell::failure::Failure;
 use crate::tell::names::with_path;
@@ -213,16 +213,17 @@ impl Input {
         self.replaced(spool)
     }
 
-    /// Does the same for sealed data. Also removes armor.
+    /// Does the same for sealed data. Also removes armor, and the page around it.
     pub fn spooled_sealed(self) -> Result<Self, Failure> {
         let name = self.shown();
-        let (reader, armored) = unarmored(Vec::new(), &self.data).map_err(|error| Failure::seal(&name, error))?;
+        let Unwrapped { bytes, armored, .. } =
+            Unwrapped::begun(Vec::new(), &self.data).map_err(|error| Failure::seal(&name, error))?;
         if self.positioned && !armored {
-            drop(reader);
+            drop(bytes);
             (&self.data).rewind().map_err(|error| Failure::io("read", &name, &error))?;
             return Ok(self);
         }
-        let spool = Self::spool(reader, &name, armored)?;
+        let spool = Self::spool(bytes, &name, armored)?;
         self.replaced(spool)
     }
 

@@ -5,11 +5,11 @@ use std::io::{self, Cursor, Read};
 
 use crate::place::armor::{self, Unarmored};
 use crate::place::input::Input;
+use crate::place::page::{self, Page};
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::shown;
-use deadpan_disk::portable::FileExt;
 use deadpan_pack::{BLOCK, is_archive};
-use deadpan_seal::{Error, Header, Stanza, age};
+use deadpan_seal::{Cursor as Positions, Error, Header, Stanza, age};
 
 /// The first byte of a sealed file. No text in UTF-8 begins with this byte.
 const SIGNATURE: u8 = 0x89;
@@ -24,6 +24,8 @@ pub struct Sealed<'a> {
     pub header: Header,
     pub stanzas: Vec<Stanza>,
     pub armored: bool,
+    /// The page around the armor.
+    pub page: Option<Page>,
     pub payload: Box<dyn Read + Send + 'a>,
 }
 
@@ -50,50 +52,59 @@ impl<'a> Sealed<'a> {
 
     /// Reads the header of a file whose first bytes were read already.
     pub fn begun(start: Vec<u8>, file: impl Read + Send + 'a) -> Result<Self, Error> {
-        let (mut payload, armored) = unarmored(start, file)?;
+        let Unwrapped { bytes: mut payload, armored, page } = Unwrapped::begun(start, file)?;
         let header = Header::read(&mut payload)?;
-        Ok(Self { stanzas: header.stanzas(), header, armored, payload })
+        Ok(Self { stanzas: header.stanzas(), header, armored, page, payload })
     }
 }
 
-/// Returns a reader of the sealed bytes, and whether the file has armor.
-pub fn unarmored<'a>(
-    mut start: Vec<u8>,
-    mut file: impl Read + Send + 'a,
-) -> Result<(Box<dyn Read + Send + 'a>, bool), Error> {
-    let mut read_to = |length: usize, start: &mut Vec<u8>| {
-        let missing = length.saturating_sub(start.len());
-        (&mut file).take(missing as u64).read_to_end(start).map_err(Error::Read)
-    };
-    read_to(1, &mut start)?;
-    let beginning = if start.first() == Some(&SIGNATURE) {
-        None
-    } else {
-        read_to(armor::BEGINNING, &mut start)?;
-        armor::find(&start)
-    };
-    let is_age_armor = beginning.is_none() && start.trim_ascii_start().starts_with(age::armor::BEGIN.as_bytes());
-    let sealed: Box<dyn Read + Send + 'a> = match &beginning {
-        None if is_age_armor => Box::new(age::armor::ArmorReader::new(Cursor::new(start).chain(file))),
-        Some(beginning) => {
-            let armor = Unarmored::new(Cursor::new(start).chain(file), beginning);
-            Box::new(armor.map_err(Error::Read)?)
+/// The sealed bytes of a file.
+pub struct Unwrapped<'a> {
+    pub bytes: Box<dyn Read + Send + 'a>,
+    /// Whether the file has armor.
+    pub armored: bool,
+    /// The page around the armor.
+    pub page: Option<Page>,
+}
+
+impl<'a> Unwrapped<'a> {
+    /// Makes a reader for a file whose first bytes were read already.
+    pub fn begun(mut start: Vec<u8>, mut file: impl Read + Send + 'a) -> Result<Self, Error> {
+        let mut read_to = |length: usize, start: &mut Vec<u8>| {
+            let missing = length.saturating_sub(start.len());
+            (&mut file).take(missing as u64).read_to_end(start).map_err(Error::Read)
+        };
+        read_to(1, &mut start)?;
+        if start.first() != Some(&SIGNATURE) {
+            read_to(armor::BEGINNING, &mut start)?;
         }
-        None => Box::new(Cursor::new(armor::without_front(&start).to_vec()).chain(file)),
-    };
-    Ok((sealed, beginning.is_some() || is_age_armor))
+        let beginning = match start.first() {
+            Some(&SIGNATURE) => None,
+            _ if page::begins(&start) => Some(page::find(&mut start, &mut file).map_err(Error::Read)?),
+            _ => armor::find(&start),
+        };
+        let is_age_armor = beginning.is_none() && start.trim_ascii_start().starts_with(age::armor::BEGIN.as_bytes());
+        let behind_page = beginning.as_ref().filter(|beginning| beginning.is_behind_page());
+        let page = behind_page.map(|beginning| Page::before_armor(&start[..beginning.offset()]));
+        let bytes: Box<dyn Read + Send + 'a> = match &beginning {
+            None if is_age_armor => Box::new(age::armor::ArmorReader::new(Cursor::new(start).chain(file))),
+            Some(beginning) => {
+                let armor = Unarmored::new(Cursor::new(start).chain(file), beginning);
+                Box::new(armor.map_err(Error::Read)?)
+            }
+            None => Box::new(Cursor::new(armor::without_front(&start).to_vec()).chain(file)),
+        };
+        Ok(Self { bytes, armored: beginning.is_some() || is_age_armor, page })
+    }
 }
 
-/// Whether a file begins like a sealed file, with or without armor. The position in the file does not change.
+/// Whether a file looks like a sealed file, with or without armor. The position in the file does not change.
 pub fn looks_sealed(file: &File) -> io::Result<bool> {
-    let length = file.metadata()?.len().min(armor::BEGINNING as u64);
-    let mut start = vec![0; length as usize];
-    file.read_exact_at(&mut start, 0)?;
-    Ok(begins_sealed(&start))
-}
-
-/// Whether the first 4096 bytes of a file are those of a sealed file.
-pub fn begins_sealed(start: &[u8]) -> bool {
+    let (mut file, mut start) = (Positions::new(file, file.metadata()?.len()), Vec::new());
+    file.by_ref().take(armor::BEGINNING as u64).read_to_end(&mut start)?;
+    if page::begins(&start) {
+        return Ok(page::find(&mut start, file).is_ok());
+    }
     let is_age_armor = || start.trim_ascii_start().starts_with(age::armor::BEGIN.as_bytes());
-    start.starts_with(DEADPAN) || start.starts_with(AGE) || armor::find(start).is_some() || is_age_armor()
+    Ok(start.starts_with(DEADPAN) || start.starts_with(AGE) || armor::find(&start).is_some() || is_age_armor())
 }

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::exclude::list;
 use super::name_of;
-use crate::place::ending::ENDINGS;
+use crate::place::ending::{ENDINGS, PAGE};
 use crate::place::input::{Input, Source, is_special};
 use crate::place::output::{OutputArgs, Place};
 use crate::place::remote;
@@ -166,7 +166,7 @@ pub fn check_stdin(files: &[PathBuf], lists: &[PathBuf], patterns: &[PathBuf]) -
 pub fn root_of(place: &Place) -> OsString {
     let name = place.path().filter(|_| !place.is_stream()).and_then(Path::file_name).unwrap_or_default();
     let mut stem = name.as_bytes();
-    for ending in ENDINGS.iter().chain([&".tar"]) {
+    for ending in [PAGE].iter().chain(&ENDINGS).chain([&".tar"]) {
         stem = stem.strip_suffix(ending.as_bytes()).unwrap_or(stem);
     }
     if stem.is_empty() { ROOT.into() } else { OsStr::from_bytes(stem).to_owned() }

@@ -68,8 +68,16 @@ fn begin(target: &LockedFile, force: bool) -> Result<(Partial, Vec<String>), Fai
     Ok((partial, notes))
 }
 
-/// Writes the header `header` and the payload, in the armor of the sealed file's format.
-pub fn armor(output: impl Write, header: &[u8], sealed: Sealed<'_>) -> Result<(), Error> {
+/// Writes the header `header` and the payload, in the armor of the sealed file's format. A page around the armor stays
+/// as it is.
+pub fn armor(mut output: impl Write, header: &[u8], mut sealed: Sealed<'_>) -> Result<(), Error> {
+    match sealed.page.take() {
+        Some(page) => page.around(&mut output, |output| bare_armor(output, header, sealed)),
+        None => bare_armor(&mut output, header, sealed),
+    }
+}
+
+fn bare_armor(output: &mut impl Write, header: &[u8], sealed: Sealed<'_>) -> Result<(), Error> {
     if sealed.header.format() == Format::Age {
         let mut armor = age::armor::ArmorWriter::new(output);
         append(&mut armor, header, sealed.payload)?;
