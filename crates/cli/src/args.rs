@@ -45,7 +45,7 @@ macro_rules! key_folder {
     "Examples:\n",
     "  deadpan seal report.pdf            report.pdf.dpn, which only you can open\n",
     "  deadpan open report.pdf.dpn        report.pdf again\n",
-    "  deadpan seal -r alice report.pdf   for Alice, one of your contacts (deadpan keys add)\n",
+    "  deadpan seal -r alice report.pdf   for Alice, a contact (deadpan keys add)\n",
     "  deadpan help seal                  what a command does, with examples\n",
     "\nEnvironment:\n",
     "  DEADPAN_HOME        the folder of your keys and contacts, usually ",

@@ -179,6 +179,8 @@ pub enum LooksLike {
     Png,
     /// A WebP picture, which may contain sealed data.
     WebP,
+    /// A web page. A page can hold a sealed file in armor.
+    Html,
     /// Another well-known format, such as gzip. The text is the name of the format, with an article.
     Format(&'static str),
     /// The output of `openssl enc`.
@@ -199,6 +201,7 @@ impl fmt::Display for LooksLike {
             Self::Pem => "it is a PEM file, and not one of Deadpan's",
             Self::Png => "it is a PNG picture",
             Self::WebP => "it is a WebP picture",
+            Self::Html => "it is a web page",
             Self::Format(name) => return write!(f, "it is {name}"),
             Self::OpenSsl => "it looks like a file of `openssl enc`",
             Self::ChangedLineEnds => "its line ends were changed on the way",

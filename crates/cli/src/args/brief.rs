@@ -23,7 +23,7 @@ const EVERYDAY: &[(&[&str], &[&str])] = &[
             "force",
             "json",
             "armor",
-            "format",
+            "html",
             "compress",
             "repair",
             "exclude",

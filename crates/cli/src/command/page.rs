@@ -17,17 +17,17 @@ use crate::tell::streams::print;
 /// The usual name of the page.
 const NAME: &str = "deadpan.html";
 
-/// Writes Deadpan's page, which opens and seals files in a browser, without a network
+/// Writes a page that opens and seals files in a browser, without a network
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("output", |output| {
     output.help("Where the page goes: a file, a folder, - for standard output, or an object in a store [default: \
         deadpan.html]")
 }))]
 #[command(after_help = help!(
-    "deadpan page                          deadpan.html, which you can give to people who have no Deadpan",
-    "deadpan page -o /srv/www/open.html    for a web server of yours",
-    "deadpan page --hash | sha256sum -c    checks that deadpan.html in this folder is the page of this version",
-    "deadpan seal --html -p report.pdf     the page with a sealed file in it"
+    "deadpan page                        deadpan.html, for people who have no Deadpan",
+    "deadpan page -o www/index.html      for a web server",
+    "deadpan page --hash                 the page's SHA-256, with which sha256sum -c checks a copy",
+    "deadpan seal --html -p report.pdf   the page with a sealed file in it"
 ))]
 pub struct PageArgs {
     #[command(flatten)]

@@ -14,7 +14,7 @@ const USUAL: &str = "deadpan keygen && deadpan keygen -o ~/.config/deadpan/work.
     head -c 5000 /dev/zero > data && echo words > pw";
 
 /// A command, the shell commands to run before its examples, and the number of examples that cannot run here.
-const COMMANDS: [(&str, &str, usize); 27] = [
+const COMMANDS: [(&str, &str, usize); 28] = [
     ("keygen", "", 0),
     ("keys", "USUAL && deadpan keys remove alice && deadpan keys unprotect hybrid", 0),
     ("keys add", "USUAL && deadpan keys remove alice", 1),
@@ -118,6 +118,7 @@ const COMMANDS: [(&str, &str, usize); 27] = [
         deadpan repair make -o disk2 film.mkv",
         0,
     ),
+    ("page", "USUAL && mkdir www", 0),
     ("random", "", 3),
 ];
 

@@ -114,6 +114,12 @@ fn a_terminal_gets_text_only() {
             .end(0)
             .contains("-----END DEADPAN SEALED FILE-----")
     );
+    for page in
+        [&["seal", "--html", "-o", "-", "text"][..], &["seal", "--html", "-a", "-o", "-", "text"], &["page", "-o", "-"]]
+    {
+        let shown = Session::start(&sandbox, page).end(2);
+        assert!(shown.contains("a page is for browsers, and a terminal shows text"), "{shown}");
+    }
     assert!(Session::start(&sandbox, &["open", "-o", "-", "text.dpn"]).end(0).contains("straight face"));
     let shown = Session::start(&sandbox, &["open", "-o", "-", "bytes.dpn"]).end(2);
     assert!(shown.contains("bytes.dpn holds bytes, and a terminal shows text") && !shown.contains("gone"), "{shown}");

@@ -257,6 +257,8 @@ mod tests {
             ("man -o ", OfferedFiles::Folders, OfferedNames::None, ""),
             ("man ", OfferedFiles::None, OfferedNames::Pages, ""),
             ("completions z", OfferedFiles::None, OfferedNames::None, "zsh"),
+            ("page -o ", OfferedFiles::Any, OfferedNames::None, ""),
+            ("page ", OfferedFiles::None, OfferedNames::None, ""),
             ("random -o ", OfferedFiles::Any, OfferedNames::None, ""),
         ] {
             assert_eq!(at(line), (files, names, words.to_owned()), "{line:?}");

@@ -134,3 +134,25 @@ fn other_programs_files_are_known_behind_the_same_front() {
         assert_eq!(without_front(text), text);
     }
 }
+
+#[test]
+fn the_element_of_a_page_may_end_after_the_armor_once() {
+    let text = armored(&[7; 100], 100);
+    let read = |text: &[u8], beginning: &Beginning| {
+        let mut bytes = Vec::new();
+        let result = Unarmored::new(text, beginning).and_then(|mut body| body.read_to_end(&mut bytes));
+        result.map(|_| bytes).map_err(|error| error.to_string())
+    };
+    let behind_page = Beginning::behind_page(0, 7);
+    for end in ["", "\n", "</script>", "</script>\n", " \n</script> \r\n\n", "\r</script>\r"] {
+        let text = [&text, end.as_bytes()].concat();
+        assert_eq!(read(&text, &behind_page), Ok(vec![7; 100]), "{end:?}");
+        let alone = read(&text, &find(&text).unwrap());
+        assert_eq!(alone.is_ok(), end.trim().is_empty(), "{end:?}");
+    }
+    for end in ["</script>x", "</script></script>", "</script>\n</script>", "</SCRIPT>", "</script >", "x\n</script>"] {
+        let line = if end == "</script>\n</script>" { 13 } else { 12 };
+        let error = read(&[&text, end.as_bytes()].concat(), &behind_page).unwrap_err();
+        assert_eq!(error, format!("something stands after the end of the armor, in line {line}"), "{end:?}");
+    }
+}

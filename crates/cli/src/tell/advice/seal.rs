@@ -100,6 +100,9 @@ fn not_sealed(looks_like: LooksLike) -> &'static str {
         LooksLike::OpenPgp => "open it with: gpg --decrypt",
         LooksLike::Pem => "if it holds a key, give it with -i",
         LooksLike::Png | LooksLike::WebP => "if it carries data: deadpan picture reveal",
+        LooksLike::Html => {
+            "if it holds a sealed file, cut that out with: sed -n '/^-----BEGIN DEADPAN/,/^-----END DEADPAN/p' FILE"
+        }
         LooksLike::Format(_) => "it is not sealed; open it with the program that made it",
         LooksLike::OpenSsl => "open it with: openssl enc -d",
         LooksLike::ChangedLineEnds => "send it as binary, or sealed with --armor",

@@ -37,6 +37,8 @@ pub(super) fn looks_like(start: &[u8]) -> LooksLike {
         LooksLike::ChangedLineEnds
     } else if let Some((_, name)) = FORMATS.iter().find(|(bytes, _)| begins(bytes)) {
         LooksLike::Format(name)
+    } else if [&b"<!doctype html"[..], b"<html"].iter().any(|tag| begins_in_any_case(start, tag)) {
+        LooksLike::Html
     } else if begins(b"RIFF") && start.get(8..12) == Some(b"WEBP") {
         LooksLike::WebP
     } else if begins(b"\x89PNG\r\n\x1a\n") {
@@ -44,6 +46,11 @@ pub(super) fn looks_like(start: &[u8]) -> LooksLike {
     } else {
         LooksLike::Unknown
     }
+}
+
+/// Returns whether these bytes begin with a tag, whose letters may be large or small.
+fn begins_in_any_case(start: &[u8], tag: &[u8]) -> bool {
+    start.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag))
 }
 
 /// Returns whether these bytes look like the beginning of a binary OpenPGP file. The first packet of such a file
