@@ -1,9 +1,11 @@
-"""Armor in each form that docs/format-seal.md permits, and forms just past what it permits."""
+"""Armor in each form that docs/format-seal.md permits, alone and behind a page, and forms just past what it permits."""
 
 import base64
 from collections.abc import Iterator
 
 BEGIN, END = "-----BEGIN DEADPAN SEALED FILE-----", "-----END DEADPAN SEALED FILE-----"
+PAGE = "<!doctype html>\n<!-- Deadpan page -->\n"
+ELEMENT = '<script type="text/plain" id="deadpan-sealed">\n'
 
 
 def usual(sealed: bytes) -> str:
@@ -43,6 +45,26 @@ def permitted(sealed: bytes) -> Iterator[tuple[str, str]]:
     yield "quoted, with empty lines around it", f"> \n>\n{written(sealed, 64, prefix='> ')}>\n> \n"
     yield "quoted by a reader of mail that quotes no empty line", "\n" + written(sealed, 64, "\n\n", "> ")
     yield "as late as it may begin", "\n" * (4096 - len(BEGIN)) + text
+    page = in_page(text)
+    yield "a page", page
+    yield "a page with a byte order mark", "\ufeff" + page
+    yield "a page without the end of its element", page.removesuffix("</script>\n")
+    yield "a page without its last line end", page.removesuffix("\n")
+    yield "a page with empty lines at its end", page.replace("</script>\n", "\n \t\n</script>\n\n \n")
+    yield "a page without its element", PAGE + text + "</script>\n"
+    for name, end in {"CR LF": "\r\n", "CR": "\r"}.items():
+        yield f"a page whose lines end in {name}", page.replace("\n", end)
+    yield "a page that names the beginning inside a line", in_page(text, f"<p>{BEGIN}\n {BEGIN}\n> {BEGIN}\n")
+    yield "a page that is as long as it may be", long_page(text, 4 << 20)
+
+
+def in_page(armor: str, body: str = "<html>\n</html>\n") -> str:
+    return f"{PAGE}{body}{ELEMENT}{armor}</script>\n"
+
+
+def long_page(armor: str, offset: int) -> str:
+    """A page whose armor begins at an offset."""
+    return in_page(armor, "x" * (offset - len(PAGE) - len(ELEMENT) - 1) + "\n")
 
 
 def refused(sealed: bytes) -> Iterator[tuple[str, str]]:
@@ -72,6 +94,20 @@ def refused(sealed: bytes) -> Iterator[tuple[str, str]]:
     yield "too much padding", text.replace(f"\n{END}", f"====\n{END}")
     yield "a beginning in lower case", text.replace(BEGIN, BEGIN.lower())
     yield "a beginning that comes too late", "\n" * 4096 + text
+    page = in_page(text)
+    yield "a page without armor", PAGE + "<html>\n</html>\n"
+    yield "a page that is too long", long_page(text, (4 << 20) + 1)
+    yield "a page twice", page + page
+    yield "a page with two ends of its element", page + "</script>\n"
+    yield "a page with text at its end", page + "<p>"
+    yield "a page with another end of its element", page.replace("</script>", "</SCRIPT>")
+    yield "a page that begins armor itself", in_page(text, f"{BEGIN}\n")
+    yield "a page with white space before the armor", page.replace(BEGIN, " " + BEGIN)
+    yield "a page with text in the first line of the armor", page.replace(BEGIN, BEGIN + " x")
+    yield "a page in capital letters", page.replace("doctype", "DOCTYPE")
+    yield "a page with white space in its second line", page.replace(" page -->", " page --> ", 1)
+    yield "a page whose armor ends in text", page.replace(f"{END}\n", f"{END}</script>\n", 1)
+    yield "the end of an element behind armor alone", text + "</script>\n"
     if lines[-2].endswith("="):
         yield "no padding", text.replace("=", "")
         yield "some padding missing", text.replace("=\n", "\n") if lines[-2].endswith("==") else text.replace("=", "")

@@ -1,4 +1,4 @@
-"""A whole file as text: one PEM block (RFC 7468), in each form that docs/format-seal.md allows."""
+"""A whole file as text: one PEM block (RFC 7468), in each form that docs/format-seal.md allows, alone or behind a page."""
 
 import base64
 import binascii
@@ -13,28 +13,48 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The first line of armor lies within this many bytes.
 WINDOW = 4096
 SPACE = b" \t\v\f"
+# The first two lines of a page, the line after the armor in it, and the last offset at which the armor begins.
+PAGE = [b"<!doctype html>", b"<!-- Deadpan page -->"]
+PAGE_END = b"</script>"
+LONGEST_PAGE = 4 << 20
+
+
+def raw_lines(text: bytes) -> list[bytes]:
+    return re.split(rb"\r\n|\n|\r", text.removeprefix(BYTE_ORDER_MARK))
 
 
 def lines(text: bytes) -> list[bytes]:
     """The lines of a text, without quoting at their start and white space around them."""
-    all_lines = re.split(rb"\r\n|\n|\r", text.removeprefix(BYTE_ORDER_MARK))
-    return [line.lstrip(SPACE + b">").rstrip(SPACE) for line in all_lines]
+    return [line.lstrip(SPACE + b">").rstrip(SPACE) for line in raw_lines(text)]
+
+
+def is_page(start: bytes) -> bool:
+    return raw_lines(start[:WINDOW])[:2] == PAGE
 
 
 def is_armor(start: bytes) -> bool:
     if start.startswith(SIGNATURE[:1]):
         return False
-    return any(line.startswith(BEGIN) for line in lines(start[:WINDOW]))
+    return is_page(start) or any(line.startswith(BEGIN) for line in lines(start[:WINDOW]))
+
+
+def behind_page(text: bytes) -> bytes:
+    found = re.search(rb"[\n\r]" + BEGIN, text)
+    require(found is not None, "a page without armor")
+    require(found.start() + 1 <= LONGEST_PAGE, "armor that begins too late behind a page")
+    return text[found.start() + 1 :]
 
 
 def remove(text: bytes) -> bytes:
-    every = lines(text)
+    in_page = is_page(text)
+    every = lines(behind_page(text) if in_page else text)
     first = next(number for number, line in enumerate(every) if line.startswith(BEGIN))
     require(every[first] == BEGIN, "armor whose first line holds something else")
     require(not any(every[:first]), f"armor that begins in line {first + 1}, behind other text")
     last = next((number for number, line in enumerate(every) if number > first and line.startswith(b"-")), None)
     require(last is not None and every[last] == END, "armor without its end")
-    require(not any(every[last + 1 :]), "something after the end of the armor")
+    behind = [line for line in every[last + 1 :] if line]
+    require(not behind or in_page and behind == [PAGE_END], "something after the end of the armor")
     # White space may stand between symbols, too.
     symbols = b"".join(every[first + 1 : last]).translate(None, SPACE)
     require(b":" not in symbols, "armor with a header")

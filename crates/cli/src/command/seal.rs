@@ -716,14 +716,13 @@ pub fn armored<T>(
     output: impl Write + Send,
     seal: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let output = BufWriter::with_capacity(1 << 18, output);
     if format == FormatArg::Age {
-        let mut armor = age::armor::ArmorWriter::new(output);
+        let mut armor = age::armor::ArmorWriter::new(BufWriter::with_capacity(1 << 18, output));
         let done = seal(&mut armor)?;
         armor.finish().map_err(Error::Write)?;
         return Ok(done);
     }
-    let mut armor = Armor::new(output).map_err(Error::Write)?;
+    let mut armor = Armor::new(output);
     let done = seal(&mut armor)?;
     armor.finish().map_err(Error::Write)?;
     Ok(done)

@@ -11,6 +11,8 @@ use deadpan_base64::stream::io::{DecodeReader, EncodeWriter};
 pub const BEGIN: &[u8] = b"-----BEGIN DEADPAN SEALED FILE-----";
 const END: &[u8] = b"-----END DEADPAN SEALED FILE-----";
 const COLUMNS: usize = 64;
+/// The number of bytes of text that are written at once.
+const PIECE: usize = 1 << 18;
 /// The maximum length of the first line and of the last line, including white space around the marker.
 const LONGEST_MARKER: usize = 256;
 /// The byte order mark, which some editors put at the beginning of a text.
@@ -122,26 +124,45 @@ fn is_quoting(byte: &u8) -> bool {
     is_space(byte) || *byte == b'>'
 }
 
-fn is_symbol(byte: &u8) -> bool {
+const fn is_symbol(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+/// For each byte, whether it is a symbol.
+const SYMBOLS: [bool; 256] = {
+    let mut symbols = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        symbols[byte] = is_symbol(&(byte as u8));
+        byte += 1;
+    }
+    symbols
+};
+
+/// Whether these bytes are symbols. Looks at each byte, because a loop with one end is faster.
+fn are_symbols(bytes: &[u8]) -> bool {
+    bytes.iter().fold(true, |all, byte| all & SYMBOLS[usize::from(*byte)])
 }
 
 /// Writes armor. The armor is complete only after [`Armor::finish`].
 pub struct Armor<W: Write>(EncodeWriter<Lines<W>>);
 
 impl<W: Write> Armor<W> {
-    pub fn new(mut output: W) -> io::Result<Self> {
-        output.write_all(&[BEGIN, b"\n"].concat())?;
-        Ok(Self(EncodeWriter::new(Lines { output, column: 0, text: Vec::new() }, STANDARD)))
+    pub fn new(output: W) -> Self {
+        let mut text = Vec::with_capacity(PIECE + PIECE / 16);
+        text.extend_from_slice(BEGIN);
+        text.push(b'\n');
+        Self(EncodeWriter::new(Lines { output, column: 0, text }, STANDARD))
     }
 
     pub fn finish(self) -> io::Result<()> {
         let mut lines = self.0.finish()?;
         if lines.column > 0 {
-            writeln!(lines.output)?;
+            lines.text.push(b'\n');
         }
-        lines.output.write_all(&[END, b"\n"].concat())?;
-        lines.output.flush()
+        lines.text.extend_from_slice(END);
+        lines.text.push(b'\n');
+        lines.flush()
     }
 }
 
@@ -155,16 +176,23 @@ impl<W: Write> Write for Armor<W> {
     }
 }
 
-/// Breaks text into lines.
+/// Breaks text into lines, and writes them in long pieces.
 struct Lines<W> {
     output: W,
     column: usize,
     text: Vec<u8>,
 }
 
+impl<W: Write> Lines<W> {
+    fn put(&mut self) -> io::Result<()> {
+        let written = self.output.write_all(&self.text);
+        self.text.clear();
+        written
+    }
+}
+
 impl<W: Write> Write for Lines<W> {
     fn write(&mut self, symbols: &[u8]) -> io::Result<usize> {
-        self.text.clear();
         let mut rest = symbols;
         while !rest.is_empty() {
             let (line, more) = rest.split_at(rest.len().min(COLUMNS - self.column));
@@ -176,11 +204,14 @@ impl<W: Write> Write for Lines<W> {
             }
             rest = more;
         }
-        self.output.write_all(&self.text)?;
+        if self.text.len() >= PIECE {
+            self.put()?;
+        }
         Ok(symbols.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        self.put()?;
         self.output.flush()
     }
 }
@@ -300,6 +331,23 @@ impl<R: Read> Body<R> {
         }
     }
 
+    /// Copies the lines at the front of the buffer that are as long as a writer makes them. Returns the number of symbols.
+    fn whole_lines(&mut self, target: &mut [u8]) -> usize {
+        let lines = self.input.buffer().chunks_exact(COLUMNS + 1).zip(target.chunks_exact_mut(COLUMNS));
+        let is_whole = |line: &[u8]| line[COLUMNS] == b'\n' && are_symbols(&line[..COLUMNS]);
+        let mut count = 0;
+        for (line, target) in lines.take_while(|(line, _)| is_whole(line)) {
+            target.copy_from_slice(&line[..COLUMNS]);
+            count += 1;
+        }
+        if count > 0 {
+            self.input.consume(count * (COLUMNS + 1));
+            self.line += count;
+            self.after_return = false;
+        }
+        count * COLUMNS
+    }
+
     fn bad_line(&self, why: &str) -> io::Error {
         damaged(format!("the armor is damaged in line {}: {why}", self.line), ANOTHER_COPY)
     }
@@ -322,6 +370,10 @@ impl<R: Read> Read for Body<R> {
             }
             let state = self.state;
             self.fill()?;
+            let copied = if state == ArmorState::LineStart { self.whole_lines(target) } else { 0 };
+            if copied > 0 {
+                return Ok(copied);
+            }
             let buffer = self.input.buffer();
             let Some(&first) = buffer.first() else {
                 return Err(damaged("the armor ends too early", "the file was cut short; get a whole copy"));

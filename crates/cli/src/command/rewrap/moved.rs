@@ -45,8 +45,7 @@ pub fn replace_armor(
     force: bool,
 ) -> Result<Vec<String>, Failure> {
     let (partial, notes) = begin(target, force)?;
-    let output = BufWriter::with_capacity(1 << 18, partial.file());
-    armor(output, header, sealed).map_err(|error| Failure::seal(&target.shown(), error))?;
+    armor(partial.file(), header, sealed).map_err(|error| Failure::seal(&target.shown(), error))?;
     land(target, partial, force)?;
     Ok(notes)
 }
@@ -79,11 +78,11 @@ pub fn armor(mut output: impl Write, header: &[u8], mut sealed: Sealed<'_>) -> R
 
 fn bare_armor(output: &mut impl Write, header: &[u8], sealed: Sealed<'_>) -> Result<(), Error> {
     if sealed.header.format() == Format::Age {
-        let mut armor = age::armor::ArmorWriter::new(output);
+        let mut armor = age::armor::ArmorWriter::new(BufWriter::with_capacity(1 << 18, output));
         append(&mut armor, header, sealed.payload)?;
         return armor.finish().map(|_| ()).map_err(Error::Write);
     }
-    let mut armor = Armor::new(output).map_err(Error::Write)?;
+    let mut armor = Armor::new(output);
     append(&mut armor, header, sealed.payload)?;
     armor.finish().map_err(Error::Write)
 }

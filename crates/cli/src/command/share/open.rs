@@ -1,6 +1,5 @@
 //! `deadpan share open`: takes the user's own share out of a sealed file, for the person who collects the shares.
 
-use std::io::BufWriter;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -139,7 +138,7 @@ impl ShareOpen {
         if !self.args.armor {
             return to.sealing.seal_stream(&bytes[..], output.writer(), &work).map(|_| ());
         }
-        let mut armor = Armor::new(BufWriter::new(output.writer())).map_err(Error::Write)?;
+        let mut armor = Armor::new(output.writer());
         to.sealing.seal_stream(&bytes[..], &mut armor, &work)?;
         armor.finish().map_err(Error::Write)
     }

@@ -4,7 +4,7 @@ use super::*;
 
 fn armored(bytes: &[u8], step: usize) -> Vec<u8> {
     let mut text = Vec::new();
-    let mut armor = Armor::new(&mut text).unwrap();
+    let mut armor = Armor::new(&mut text);
     bytes.chunks(step).for_each(|chunk| armor.write_all(chunk).unwrap());
     armor.finish().unwrap();
     text
