@@ -1,5 +1,5 @@
-//! `cargo xtask page FILE.html` compresses Deadpan's page for the program, which holds the page. With `--check`, compares
-//! the page in the program with the file.
+//! `cargo xtask page FILE.html` compresses Deadpan's page for the program, which holds the page. With `--check`,
+//! compares the page in the program with the file.
 
 use std::fs;
 use std::path::Path;

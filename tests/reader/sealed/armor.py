@@ -1,4 +1,4 @@
-"""A whole file as text: one PEM block (RFC 7468), in each form that docs/format-seal.md allows, alone or behind a page."""
+"""A whole file as text: one PEM block (RFC 7468), alone or behind a page, in each form of docs/format-seal.md."""
 
 import base64
 import binascii

@@ -567,7 +567,7 @@ fn usual_place(origin: &Origin<'_>, metadata: &Metadata, in_folder: bool) -> Res
     if let Some(bare) = bare(source) {
         return Ok(Place::Given(bare));
     }
-    // A page often has another name, so its own name counts only if that is the sealed one, or if there is no sealed one.
+    // The name of a page counts only if it fits the sealed name, or if there is no sealed name.
     let page = without_ending(source, &[PAGE]);
     let is_named = |page: &&PathBuf| {
         let own = page.file_name().map(OsStrExt::as_bytes);

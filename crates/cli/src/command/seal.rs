@@ -77,8 +77,8 @@ pub struct SealArgs {
     /// Write text (PEM) instead of bytes
     #[arg(short, long)]
     armor: bool,
-    /// Write a page that opens itself in a browser, FILE.html: for people who have no Deadpan [default: if OUT ends with
-    /// .html, without --armor and --format]
+    /// Write a page that opens itself in a browser, FILE.html. For people who have no Deadpan [default: if OUT ends
+    /// with .html, without --armor and --format]
     #[arg(long)]
     html: bool,
     /// The format of the sealed file. age files hold the data alone, without a name or a time, and many programs open

@@ -331,7 +331,8 @@ impl<R: Read> Body<R> {
         }
     }
 
-    /// Copies the lines at the front of the buffer that are as long as a writer makes them. Returns the number of symbols.
+    /// Copies the lines at the front of the buffer that have the length of a writer's lines. Returns the number of
+    /// symbols.
     fn whole_lines(&mut self, target: &mut [u8]) -> usize {
         let lines = self.input.buffer().chunks_exact(COLUMNS + 1).zip(target.chunks_exact_mut(COLUMNS));
         let is_whole = |line: &[u8]| line[COLUMNS] == b'\n' && are_symbols(&line[..COLUMNS]);

@@ -1,5 +1,5 @@
-//! A page around armor: an HTML page that opens the sealed file in it. docs/format-seal.md defines the form. Anybody can
-//! put another page in front of the armor, so no data of the page are used.
+//! A page around armor: an HTML page that opens the sealed file in it. docs/format-seal.md defines the form. Anybody
+//! can put another page in front of the armor, so no data of the page are used.
 
 use std::io::{self, Read, Write};
 use std::sync::OnceLock;
