@@ -1,0 +1,3 @@
+/** scrypt, which no platform has. */
+
+export { scryptAsync } from "@noble/hashes/scrypt.js";

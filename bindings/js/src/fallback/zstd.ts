@@ -1,0 +1,3 @@
+/** The decoder of Zstandard. */
+
+export { decompress } from "fzstd";
