@@ -1,0 +1,73 @@
+/** The page: opens and seals files in the browser, and opens the file that may stand in the page itself. */
+
+import { byId } from "./dom.ts";
+import { hashInThread, isThread } from "./hashing.ts";
+import { startKeys } from "./keypage.ts";
+import { choose, hashBegins, startOpening } from "./opening.ts";
+import { startSealing } from "./sealing.ts";
+import { say, startTexts } from "./text.ts";
+import { Missing, startWork, tell } from "./work.ts";
+
+declare const VERSION: string;
+
+const TABS = ["open", "seal", "key"] as const;
+
+if (!isThread()) {
+    document.addEventListener("DOMContentLoaded", start);
+}
+
+function start(): void {
+    startTexts(byId("language"));
+    const version = document.querySelector<HTMLElement>("[data-text=version]");
+    if (version !== null) {
+        say(version, "version", VERSION);
+    }
+    startTabs();
+    startWork();
+    startOpening();
+    startSealing();
+    startKeys();
+    hashInThread(hashBegins);
+    // A file that misses its place must not replace the page.
+    for (const name of ["dragover", "drop"]) {
+        document.addEventListener(name, event => event.preventDefault());
+    }
+    if (globalThis.crypto?.subtle === undefined) {
+        tell(new Missing("insecure"));
+    }
+    void openInside();
+}
+
+/** Opens the sealed file that stands in the page, if there is one. */
+async function openInside(): Promise<void> {
+    const inside = document.getElementById("deadpan-sealed");
+    if (inside === null) {
+        return;
+    }
+    const armor = new Blob([inside.textContent ?? ""]);
+    inside.remove();
+    const name = decodeURIComponent(location.pathname.split("/").at(-1) ?? "");
+    await choose(name, armor);
+}
+
+function startTabs(): void {
+    const tabs = TABS.map(name => byId(`tab-${name}`));
+    const select = (place: number) => {
+        for (const [i, tab] of tabs.entries()) {
+            tab.setAttribute("aria-selected", String(i === place));
+            tab.tabIndex = i === place ? 0 : -1;
+            byId(TABS[i]!).hidden = i !== place;
+        }
+    };
+    for (const [place, tab] of tabs.entries()) {
+        tab.addEventListener("click", () => select(place));
+        tab.addEventListener("keydown", event => {
+            const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+            if (step !== undefined) {
+                const next = (place + step + tabs.length) % tabs.length;
+                select(next);
+                tabs[next]!.focus();
+            }
+        });
+    }
+}
