@@ -1,6 +1,6 @@
 /** What the user has chosen to seal: a file, or files and folders that are sealed as one folder. */
 
-import { directoryName, fromFiles, type PackInput } from "../src/index.ts";
+import { directoryName, fromDirectory, fromFiles, type PackInput } from "../src/index.ts";
 
 export interface Gathered {
     readonly name: string;
@@ -16,20 +16,38 @@ export async function gather(from: readonly File[] | DataTransfer): Promise<Gath
         return ofFiles(from as readonly File[]);
     }
     // The list of dropped items is empty after the first await.
-    const entries = Array.from((from as DataTransfer).items).flatMap(item => item.webkitGetAsEntry() ?? []);
-    const only = entries.length === 1 ? entries[0] : undefined;
-    if (only?.isFile) {
-        return ofFile(await fileOf(only as FileSystemFileEntry));
+    const items = Array.from((from as DataTransfer).items).filter(({ kind }) => kind === "file");
+    const dropped = (await Promise.all(items.map(droppedItem))).filter(item => item !== undefined);
+    const only = dropped.length === 1 ? dropped[0] : undefined;
+    if (only instanceof File) {
+        return ofFile(only);
     }
     const found: PackInput[] = [];
     if (only !== undefined) {
-        await walk(only as FileSystemDirectoryEntry, [], found);
+        await walk(only, [], found);
         return ofEntries(only.name, found);
     }
-    for (const entry of entries) {
-        await add(entry, [], found);
+    for (const item of dropped) {
+        await add(item, [], found);
     }
     return found.length === 0 ? undefined : ofEntries("files", found);
+}
+
+/** Chromium reads handles everywhere, and entries not in a page that is a file itself. Firefox has entries. */
+type Dropped = File | FileSystemDirectoryHandle | FileSystemDirectoryEntry;
+
+interface ItemWithHandle {
+    getAsFileSystemHandle?(): Promise<FileSystemHandle | null>;
+}
+
+async function droppedItem(item: DataTransferItem): Promise<Dropped | undefined> {
+    const file = item.getAsFile() ?? undefined;
+    const entry = item.webkitGetAsEntry();
+    const handle = await (item as ItemWithHandle).getAsFileSystemHandle?.();
+    if (handle?.kind === "directory") {
+        return handle as FileSystemDirectoryHandle;
+    }
+    return entry?.isDirectory ? (entry as FileSystemDirectoryEntry) : file;
 }
 
 function ofFiles(files: readonly File[]): Gathered | undefined {
@@ -56,18 +74,27 @@ function fileOf(entry: FileSystemFileEntry): Promise<File> {
     return new Promise((resolve, reject) => entry.file(resolve, reject));
 }
 
-async function add(entry: FileSystemEntry, above: readonly string[], found: PackInput[]): Promise<void> {
-    const path = [...above, entry.name];
-    if (entry.isFile) {
-        const file = await fileOf(entry as FileSystemFileEntry);
-        found.push({ path, kind: "file", data: file, modified: file.lastModified / 1000 });
+async function add(item: Dropped, above: readonly string[], found: PackInput[]): Promise<void> {
+    const path = [...above, item.name];
+    if (item instanceof File) {
+        found.push({ path, kind: "file", data: item, modified: item.lastModified / 1000 });
     } else {
         found.push({ path, kind: "folder" });
-        await walk(entry as FileSystemDirectoryEntry, path, found);
+        await walk(item, path, found);
     }
 }
 
-async function walk(folder: FileSystemDirectoryEntry, path: readonly string[], found: PackInput[]): Promise<void> {
+async function walk(
+    folder: FileSystemDirectoryHandle | FileSystemDirectoryEntry,
+    path: readonly string[],
+    found: PackInput[],
+): Promise<void> {
+    if (folder instanceof FileSystemDirectoryHandle) {
+        for await (const entry of fromDirectory(folder)) {
+            found.push({ ...entry, path: [...path, ...entry.path] });
+        }
+        return;
+    }
     const reader = folder.createReader();
     for (;;) {
         // Browsers hand entries out in parts, and an empty part at the end.
@@ -76,7 +103,8 @@ async function walk(folder: FileSystemDirectoryEntry, path: readonly string[], f
             return;
         }
         for (const entry of part) {
-            await add(entry, path, found);
+            const file = entry.isFile ? await fileOf(entry as FileSystemFileEntry) : undefined;
+            await add(file ?? (entry as FileSystemDirectoryEntry), path, found);
         }
     }
 }

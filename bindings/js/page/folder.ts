@@ -15,26 +15,26 @@ interface DirectoryPicker {
     showDirectoryPicker?(options: { mode: "readwrite" }): Promise<FileSystemDirectoryHandle>;
 }
 
-/** Shows the entries of a folder, with a button for each file, and buttons for everything. */
-export async function showFolder(
-    folder: Folder,
-    opened: OpenedFile,
-    name: string,
-    view: HTMLElement,
-    saves: HTMLElement,
-): Promise<void> {
+/** What is shown of something that was opened, and the buttons that save it. */
+export interface View {
+    readonly view: Node[];
+    readonly saves: Node[];
+}
+
+/** Returns the entries of a folder, with a button for each file, and buttons for everything. */
+export async function folderView(folder: Folder, opened: OpenedFile, name: string): Promise<View> {
     const entries = (await folder.list()).filter(({ path }) => path !== "");
     const notes = make("div", "soft");
-    const pick = (window as DirectoryPicker).showDirectoryPicker;
-    if (pick !== undefined) {
-        saves.append(button("saveAll", () => void saveAll(folder, opened.size, notes)));
+    const saves: Node[] = [];
+    if ((window as DirectoryPicker).showDirectoryPicker !== undefined) {
+        saves.push(button("saveAll", () => void saveAll(folder, opened.size, notes)));
     }
-    saves.append(button("saveTar", () => void saveData(opened, `${name}.tar`, opened.size)));
+    saves.push(button("saveTar", () => void saveData(opened, `${name}.tar`, opened.size)));
     const list = new EntryList(folder, entries);
-    view.append(list.element, notes);
     for (const { path, why } of folder.notes) {
         notes.append(said("p", "notes", shown(path === "" ? why : `${path}: ${why}`)));
     }
+    return { view: [list.element, notes], saves };
 }
 
 /** Writes all entries into a directory that the user chooses. */

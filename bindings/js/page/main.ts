@@ -46,8 +46,17 @@ async function openInside(): Promise<void> {
     }
     const armor = new Blob([inside.textContent ?? ""]);
     inside.remove();
-    const name = decodeURIComponent(location.pathname.split("/").at(-1) ?? "");
-    await choose(name, armor);
+    await choose(nameOfPage(), armor);
+}
+
+function nameOfPage(): string {
+    const name = location.pathname.split("/").at(-1) ?? "";
+    try {
+        return decodeURIComponent(name);
+    } catch {
+        // The name of the file is not UTF-8.
+        return name;
+    }
 }
 
 function startTabs(): void {

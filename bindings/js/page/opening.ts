@@ -13,11 +13,11 @@ import {
     type Key,
     type OpenedFile,
     type Signatures,
-    SignerKey,
+    type SignerKey,
     type Source,
 } from "../src/index.ts";
 import { byId, button, dropZone, make, said, show, showButton } from "./dom.ts";
-import { showFolder } from "./folder.ts";
+import { folderView, type View } from "./folder.ts";
 import { save } from "./save.ts";
 import { shown, size, time } from "./shown.ts";
 import { say, t } from "./text.ts";
@@ -86,6 +86,8 @@ export async function choose(name: string, file: Blob): Promise<void> {
         progress.now("reading", shown(name));
         const data = await withoutArmor(file);
         const seen = await inspect(data);
+        // The user may have chosen another file meanwhile.
+        progress.signal.throwIfAborted();
         chosen = { name, data, seen };
         say(byId("about"), "about", shown(name), size(file.size));
         say(byId("sealed-to"), "sealedTo", recipientsOf(seen));
@@ -168,6 +170,7 @@ async function wantedSigners(): Promise<SignerKey[]> {
     return text.trim() === "" ? [] : readSigners(text);
 }
 
+/** Shows what was opened. Nothing of it is shown before all of it is there: the user may have chosen another file. */
 async function showOpened(
     opened: OpenedFile,
     name: string,
@@ -176,30 +179,32 @@ async function showOpened(
 ): Promise<void> {
     const { description, size: bytes, signatures } = opened;
     const title = description.name ?? name;
+    const signed = await signedTexts(signatures, signers);
+    const { view, saves } =
+        description.kind === "folder"
+            ? await folderView(await opened.folder(), opened, title)
+            : await fileView(opened, title);
+    progress.signal.throwIfAborted();
     say(byId("opened-title"), "openedTitle", shown(title));
     if (description.modified === undefined) {
         say(byId("opened-about"), "openedAboutShort", size(bytes));
     } else {
         say(byId("opened-about"), "openedAbout", size(bytes), time(Number(description.modified.seconds)));
     }
-    byId("opened-signed").replaceChildren(...(await signedTexts(signatures, signers)));
-    const [view, saves] = [byId("opened-view"), byId("opened-saves")];
-    view.replaceChildren();
-    if (description.kind === "folder") {
-        saves.replaceChildren();
-        await showFolder(await opened.folder(), opened, title, view, saves);
-    } else {
-        saves.replaceChildren(
-            button("save", () => void saveData(opened, title, opened.size), t("saveNamed", shown(title))),
-        );
-        const text = await textOf(opened);
-        if (text !== undefined) {
-            view.append(make("pre", "", text));
-            saves.append(button("copy", () => void copy(text, saves)));
-        }
-    }
-    progress.signal.throwIfAborted();
+    byId("opened-signed").replaceChildren(...signed);
+    byId("opened-view").replaceChildren(...view);
+    byId("opened-saves").replaceChildren(...saves);
     show(byId("opened"));
+}
+
+async function fileView(opened: OpenedFile, title: string): Promise<View> {
+    const saves = [button("save", () => void saveData(opened, title, opened.size), t("saveNamed", shown(title)))];
+    const text = await textOf(opened);
+    if (text === undefined) {
+        return { view: [], saves };
+    }
+    saves.push(button("copy", () => void copy(text, byId("opened-saves"))));
+    return { view: [make("pre", "", text)], saves };
 }
 
 async function signedTexts(signatures: Signatures | undefined, wanted: readonly SignerKey[]): Promise<Node[]> {
@@ -208,10 +213,9 @@ async function signedTexts(signatures: Signatures | undefined, wanted: readonly 
     }
     const texts: Node[] = [];
     for (const signer of signatures.signers) {
-        const key = SignerKey.fromSsh(signer.ssh);
-        const name = await fingerprint(key);
+        const name = await fingerprint(signer);
         const expected = wanted.some(
-            ({ ssh }) => ssh.length === key.ssh.length && ssh.every((byte, i) => byte === key.ssh[i]),
+            ({ ssh }) => ssh.length === signer.ssh.length && ssh.every((byte, i) => byte === signer.ssh[i]),
         );
         const line = said("p", expected ? "signedExpected" : "signedBy", name, time(signatures.time));
         line.className = expected ? "good" : "";

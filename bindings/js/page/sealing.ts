@@ -35,8 +35,9 @@ export function startSealing(): void {
 }
 
 async function take(choice: Promise<Gathered | undefined>): Promise<void> {
-    await work(async () => {
+    await work(async progress => {
         const found = await choice;
+        progress.signal.throwIfAborted();
         if (found !== undefined) {
             gathered = found;
             say(byId("seal-chosen"), "chosen", shown(found.name), size(found.size));
