@@ -1,3 +1,3 @@
 /** The decoder of Zstandard. */
 
-export { decompress } from "fzstd";
+export { Decompress } from "fzstd";

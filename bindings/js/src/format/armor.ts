@@ -154,7 +154,10 @@ class Decoder {
                 this.#collecting = true;
                 at--;
             } else if (this.#collecting) {
-                if (this.#line.push(byte) > WINDOW) {
+                // No line of text is longer than the first one, but any white space may follow it.
+                if (this.#line.length <= BEGIN.length) {
+                    this.#line.push(byte);
+                } else if (meaning !== SPACE) {
                     throw this.#otherText();
                 }
             } else if (meaning === PADDING) {

@@ -210,17 +210,26 @@ async function expand(frame: Bytes, length: number): Promise<Bytes> {
     if (at !== frame.length) {
         throw malformed("a frame does not end with its last block");
     }
-    const { decompress } = await import("../fallback/zstd.ts");
-    let data: Uint8Array;
+    const { Decompress } = await import("../fallback/zstd.ts");
+    const data = new Uint8Array(length);
+    let filled = 0;
+    // The decoder's function for whole frames does not tell how long the data were that it has written.
+    const decoder = new Decompress(block => {
+        if (block.length > length - filled) {
+            throw new RangeError("a frame expands to another length");
+        }
+        data.set(block, filled);
+        filled += block.length;
+    });
     try {
-        data = decompress(frame, new Uint8Array(length));
+        decoder.push(frame, true);
     } catch {
         throw malformed("a frame cannot be expanded");
     }
-    if (data.length !== length) {
+    if (filled !== length) {
         throw malformed("a frame expands to another length");
     }
-    return data as Bytes;
+    return data;
 }
 
 async function gathered(data: AsyncIterable<Bytes>): Promise<Bytes> {
