@@ -46,8 +46,8 @@ export function concat(...parts: readonly Uint8Array[]): Bytes {
 }
 
 /**
- * Compares secrets of a fixed length without a branch that depends on their bytes. The engine may still compile the loop
- * in a way that depends on the bytes. The lengths may leak.
+ * Compares secrets of a fixed length without a branch that depends on their bytes. The engine may still compile the
+ * loop in a way that depends on the bytes. The lengths may leak.
  */
 export function equal(a: Uint8Array, b: Uint8Array): boolean {
     if (a.length !== b.length) {

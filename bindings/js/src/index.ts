@@ -45,5 +45,14 @@ export {
 } from "./open.ts";
 export { withoutArmor } from "./format/armor.ts";
 export { Passphrase } from "./passphrase.ts";
-export { seal, sealFolder, sealStream, type FolderLike, type Sealable, type SealOptions, type To } from "./seal.ts";
-export { remote, type RemoteOptions, type Source, type SourceLike } from "./source.ts";
+export {
+    seal,
+    sealFolder,
+    sealStream,
+    sealText,
+    type FolderLike,
+    type Sealable,
+    type SealOptions,
+    type To,
+} from "./seal.ts";
+export { remote, RemoteError, type RemoteOptions, type Source, type SourceLike, type StreamLike } from "./source.ts";

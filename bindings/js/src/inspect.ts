@@ -1,6 +1,7 @@
 /** What everybody can see of a sealed file. */
 
 import { isAge } from "./age/age.ts";
+import { utf8 } from "./bytes.ts";
 import { kemOf, type KemName } from "./crypto/kem.ts";
 import { armorSource, isArmor, WINDOW } from "./format/armor.ts";
 import { PASSPHRASE, PLUGIN, readCost, SESSION, SHARE, type Cost, type Recipient } from "./format/header.ts";
@@ -26,8 +27,8 @@ export interface Inspected {
 }
 
 /** Returns what everybody can see of a sealed file. */
-export async function inspect(data: SourceLike): Promise<Inspected> {
-    let from = source(data);
+export async function inspect(data: SourceLike | string): Promise<Inspected> {
+    let from = source(typeof data === "string" ? utf8(data) : data);
     let start = await take(from, 0, Math.min(from.size, WINDOW));
     const armor = isArmor(start);
     if (armor) {

@@ -1,7 +1,7 @@
 /** Opening sealed files, of Deadpan's format and of age. */
 
 import { isAge, openAge, openAgeStream } from "./age/age.ts";
-import { equal, text, type Bytes } from "./bytes.ts";
+import { equal, text, utf8, type Bytes } from "./bytes.ts";
 import { LimitError, NotSealedError, SignatureError, TamperedError, TruncatedError } from "./error.ts";
 import { Folder } from "./folder/folder.ts";
 import { armorSource, isArmor, WINDOW } from "./format/armor.ts";
@@ -16,19 +16,29 @@ import { StreamVerifier, Trailer } from "./format/trailer.ts";
 import { PrivateKey } from "./key/key.ts";
 import { SshKey } from "./key/openssh.ts";
 import type { SignerKey } from "./key/signer.ts";
+import { checkOptions } from "./option.ts";
 import { Passphrase } from "./passphrase.ts";
-import { Pieces, source, streamOf, take, type Source, type SourceLike } from "./source.ts";
+import { Pieces, source, streamFrom, streamOf, take, type Source, type SourceLike, type StreamLike } from "./source.ts";
 
 /** What can open a file: private keys, passphrases, shares of a threshold, and keys of OpenSSH for age files. */
 export type Key = PrivateKey | Passphrase | Share | SshKey;
 
 /** Options of functions that open. */
 export interface OpenOptions {
-    /** What a try of a passphrase may cost at most. The sender chooses the cost. The default is 2.5 GiB and 3 passes. */
+    /**
+     * What a try of a passphrase may cost at most. The sender chooses the cost. The default is 2.5 GiB and 3 passes.
+     */
     maxCost?: MaxCost;
     /** Who has to have signed: one of these keys. Without this option, signatures are verified, but not required. */
     signers?: readonly SignerKey[];
+    /**
+     * With `signers`, also accepts a file that they have sealed for somebody else. Such a file was forwarded: its
+     * signers may not have meant it for you.
+     */
+    allowForwarded?: boolean;
 }
+
+const OPTIONS = ["maxCost", "signers", "allowForwarded"];
 
 /** Who signed a file, and for whom. All signatures were verified. */
 export interface Signatures {
@@ -110,7 +120,11 @@ export class OpenedFile implements Source {
     }
 
     /** Opens the folder that the data are. */
-    folder(): Promise<Folder> {
+    async folder(): Promise<Folder> {
+        // An age file does not tell whether its data are a folder.
+        if (this.description.format === "deadpan" && this.description.kind !== "folder") {
+            throw new TypeError("the data are not a folder");
+        }
         return Folder.open(this);
     }
 
@@ -137,30 +151,41 @@ async function* abortable(
     signal: AbortSignal | undefined,
 ): AsyncGenerator<Bytes, void, void> {
     signal?.throwIfAborted();
-    for await (const piece of data) {
-        yield piece;
+    try {
+        for await (const piece of data) {
+            yield piece;
+            signal?.throwIfAborted();
+        }
+    } catch (why) {
+        // What was waited for may have failed because it was aborted.
         signal?.throwIfAborted();
+        throw why;
     }
 }
 
-/** Opens sealed bytes or a `Blob`, and returns all data. */
-export async function open(data: SourceLike, keys: Key | readonly Key[], options: OpenOptions = {}): Promise<Bytes> {
+/** Opens sealed bytes, a `Blob` or armored text, and returns all data. */
+export async function open(
+    data: SourceLike | string,
+    keys: Key | readonly Key[],
+    options: OpenOptions = {},
+): Promise<Bytes> {
     return (await openFile(data, keys, options)).bytes();
 }
 
 /**
- * Opens a sealed file for reading at any place. `data` is bytes, a `Blob`, or any object with `size` and `read`, such as
- * a file on a server (`remote`). The header, the last segment and all signatures are verified at once, and each other
- * segment before its data are handed out.
+ * Opens a sealed file for reading at any place. `data` is bytes, a `Blob`, or any object with `size` and `read`, such
+ * as a file on a server (`remote`). The header, the last segment and all signatures are verified at once, and each
+ * other segment before its data are handed out.
  */
 export async function openFile(
-    data: SourceLike,
+    data: SourceLike | string,
     keys: Key | readonly Key[],
     options: OpenOptions = {},
 ): Promise<OpenedFile> {
+    checkOptions(options, OPTIONS);
     const given = keyList(keys);
     const maxCost = options.maxCost ?? MAX_COST;
-    let from = source(data);
+    let from = source(typeof data === "string" ? utf8(data) : data);
     let start = await startOf(from);
     if (isArmor(start)) {
         from = await armorSource(from);
@@ -180,7 +205,7 @@ export async function openFile(
         payload.check = (segment, bytes) => trailer.check(segment, bytes);
     }
     const signatures = trailer && (await signaturesOf(trailer, mark));
-    require(signatures, options.signers);
+    require(signatures, options);
     await payload.openLast();
     const stored = metadata.hiddenLength ? await unpaddedLength(payload) : payload.length;
     const range = (begin: number, end: number) => payload.range(begin, end);
@@ -209,27 +234,32 @@ export interface OpenedStream {
  * at any place: it verifies signatures first.
  */
 export async function openStream(
-    data: ReadableStream<Uint8Array>,
+    data: StreamLike,
     keys: Key | readonly Key[],
     options: OpenOptions & { signal?: AbortSignal } = {},
 ): Promise<OpenedStream> {
+    checkOptions(options, [...OPTIONS, "signal"]);
     const given = keyList(keys);
     const maxCost = options.maxCost ?? MAX_COST;
-    const pieces = new Pieces(data);
+    const pieces = new Pieces(streamFrom(data));
     const canceled = (why: unknown) => pieces.cancel(why).catch(() => {});
+    // A source that stalls would not notice.
+    options.signal?.addEventListener("abort", () => void canceled(options.signal?.reason));
     try {
+        options.signal?.throwIfAborted();
         const start = await pieces.peek(WINDOW);
         if (isArmor(start)) {
             // The end of armor decides whether it is valid, so no data could be handed out earlier.
-            const opened = await openFile(await pieces.blob(), given, options);
+            const { signal: _, ...rest } = options;
+            const opened = await openFile(await pieces.blob(), given, rest);
             return {
                 description: opened.description,
-                stream: opened.stream(options),
+                stream: opened.stream(options.signal === undefined ? {} : { signal: options.signal }),
                 signatures: Promise.resolve(opened.signatures),
             };
         }
         if (isAge(start)) {
-            require(undefined, options.signers);
+            require(undefined, options);
             const opened = await openAgeStream(pieces, ageKeys(given), maxCost);
             return {
                 description: AGE,
@@ -244,7 +274,8 @@ export async function openStream(
         }
         return await streamed(pieces, readHeader((await pieces.exactly(length)).slice()), given, maxCost, options);
     } catch (why) {
-        await pieces.cancel(why).catch(() => {});
+        void canceled(why);
+        options.signal?.throwIfAborted();
         throw why;
     }
 }
@@ -259,7 +290,7 @@ async function streamed(
     const { fileKey, mark } = await verifiedKey(header, keys, maxCost);
     const metadata = await openBox(header.box, fileKey, header.preamble);
     if (!header.signed) {
-        require(undefined, options.signers);
+        require(undefined, options);
     }
     const payloadKey = await derive(fileKey, "deadpan v1 payload", header.preamble);
     const segmentKeys = await SegmentKeys.open(await pieces.exactly(FLOE_HEADER), payloadKey, header.preamble);
@@ -289,7 +320,7 @@ async function streamed(
         }
         const trailer = await verifier.finish(source(await pieces.blob()), header, fileKey, metadata);
         const found = await signaturesOf(trailer, mark);
-        require(found, options.signers);
+        require(found, options);
         resolve(found);
     }
     async function* data(): AsyncGenerator<Bytes, void, void> {
@@ -360,8 +391,8 @@ async function signaturesOf(trailer: Trailer, mark: Bytes): Promise<Signatures> 
     return { signers: trailer.signers, time, recipients: audience?.marks.length, forwarded };
 }
 
-/** Refuses a file that none of the wanted signers has signed. */
-function require(signatures: Signatures | undefined, wanted: readonly SignerKey[] | undefined): void {
+/** Refuses a file that none of the wanted signers has signed for the recipient who opens it. */
+function require(signatures: Signatures | undefined, { signers: wanted, allowForwarded }: OpenOptions): void {
     if (wanted === undefined) {
         return;
     }
@@ -370,6 +401,9 @@ function require(signatures: Signatures | undefined, wanted: readonly SignerKey[
     }
     if (!signatures.signers.some(({ ssh }) => wanted.some(key => equal(key.ssh, ssh)))) {
         throw new SignatureError("none of the expected signers has signed the file");
+    }
+    if (signatures.forwarded && allowForwarded !== true) {
+        throw new SignatureError("signed, but for others: somebody has forwarded the file");
     }
 }
 
@@ -388,7 +422,7 @@ function descriptionOf({ kind, name, modified, mode, hiddenLength, compressed }:
 const AGE: Description = { format: "age", kind: "bytes", hiddenLength: false, compressed: false };
 
 function openedAge(data: Source, options: OpenOptions): OpenedFile {
-    require(undefined, options.signers);
+    require(undefined, options);
     return new OpenedFile(AGE, data.size, undefined, async function* (begin, end) {
         const step = 1 << 20;
         for (let at = begin; at < end; at += step) {

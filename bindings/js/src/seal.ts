@@ -12,14 +12,15 @@ import { FLOE_HEADER, sealSegments, SegmentKeys } from "./format/payload.ts";
 import { toKey, toPassphrase } from "./format/recipients.ts";
 import { random } from "./crypto/symmetric.ts";
 import { PublicKey } from "./key/key.ts";
+import { checkOptions } from "./option.ts";
 import { Passphrase } from "./passphrase.ts";
-import { isSource, streamOf, take, type Source } from "./source.ts";
+import { isSource, streamFrom, streamOf, take, type Source, type StreamLike } from "./source.ts";
 
 /** To whom a file is sealed: public keys and passphrases. */
 export type To = PublicKey | Passphrase;
 
 /** What can be sealed. A text is sealed in UTF-8. */
-export type Sealable = string | Uint8Array | ArrayBuffer | Blob | Source | ReadableStream<Uint8Array>;
+export type Sealable = string | Uint8Array | ArrayBuffer | Blob | Source | StreamLike;
 
 /** Options of functions that seal. */
 export interface SealOptions {
@@ -40,6 +41,8 @@ export interface SealOptions {
     signal?: AbortSignal;
 }
 
+const OPTIONS = ["name", "modified", "mode", "hideLength", "armor", "age", "allowMixed", "signal"];
+
 /** Seals data, and returns the sealed bytes. */
 export async function seal(data: Sealable, to: To | readonly To[], options: SealOptions = {}): Promise<Bytes> {
     const parts: Bytes[] = [];
@@ -47,6 +50,15 @@ export async function seal(data: Sealable, to: To | readonly To[], options: Seal
         parts.push(piece);
     }
     return concat(...parts);
+}
+
+/** Seals data as text, for places where only text can go. */
+export async function sealText(
+    data: Sealable,
+    to: To | readonly To[],
+    options: Omit<SealOptions, "armor"> = {},
+): Promise<string> {
+    return new TextDecoder().decode(await seal(data, to, { ...options, armor: true }));
 }
 
 /** Seals data in constant memory. What comes out of the stream is a sealed file when the stream has ended. */
@@ -90,8 +102,8 @@ function sealed(data: Sealable, to: To | readonly To[], options: SealOptions): P
         const bytes = new TextEncoder().encode(data);
         return sealAll(once(bytes), bytes.length, kindOf(options), to, options);
     }
-    if (data instanceof ReadableStream) {
-        return sealAll(read(data), undefined, kindOf(options), to, options);
+    if (data instanceof ReadableStream || (typeof data === "object" && Symbol.asyncIterator in data)) {
+        return sealAll(read(streamFrom(data)), undefined, kindOf(options), to, options);
     }
     if (typeof Blob !== "undefined" && data instanceof Blob) {
         const file = typeof File !== "undefined" && data instanceof File ? data : undefined;
@@ -145,6 +157,7 @@ async function sealAll(
     to: To | readonly To[],
     options: SealOptions,
 ): Promise<AsyncGenerator<Bytes, void, void>> {
+    checkOptions(options, OPTIONS);
     const list = recipientList(to, options.allowMixed ?? false);
     const input = watched(data, length, options.signal);
     if (options.age) {

@@ -1,6 +1,6 @@
 /** Sources of bytes that can be read at any place: memory, a `Blob`, a file on a server. */
 
-import { concat, plainBytes, type Bytes } from "./bytes.ts";
+import { plainBytes, type Bytes } from "./bytes.ts";
 import { TruncatedError } from "./error.ts";
 
 /** Bytes that can be read at any place. `read` returns `length` bytes, or fewer if the source became shorter. */
@@ -59,9 +59,43 @@ export async function take(from: Source, offset: number, length: number): Promis
     return bytes;
 }
 
+/** Reads the body of an answer, but no more than was asked for: a server may send without an end. */
+async function body(answer: Response, length: number, url: string | URL): Promise<Bytes> {
+    const data = new Uint8Array(length);
+    let filled = 0;
+    if (answer.body !== null) {
+        const reader = answer.body.getReader();
+        for (;;) {
+            const { done, value } = await reader.read();
+            if (done) {
+                break;
+            }
+            if (value.length > length - filled) {
+                await reader.cancel().catch(() => {});
+                throw new RemoteError(`${url}: the server sends more than was asked for`, answer.status);
+            }
+            data.set(value, filled);
+            filled += value.length;
+        }
+    }
+    return data.subarray(0, filled);
+}
+
 /** A part of another source. */
 export function slice(from: Source, begin: number, end: number): Source {
     return { size: end - begin, read: (offset, length) => from.read(begin + offset, length) };
+}
+
+/** A web server does not hand out the file. */
+export class RemoteError extends Error {
+    override name = "RemoteError";
+    /** The status of the answer. */
+    readonly status: number;
+
+    constructor(message: string, status: number) {
+        super(message);
+        this.status = status;
+    }
 }
 
 /** Options of `remote`. */
@@ -74,8 +108,8 @@ export interface RemoteOptions {
 }
 
 /**
- * Returns a source for a file on a web server, which reads parts of the file with requests for ranges. The server has to
- * support these: the function fails if the answer is the whole file. If the file changes meanwhile, reading fails.
+ * Returns a source for a file on a web server, which reads parts of the file with requests for ranges. The server has
+ * to support these: the function fails if the answer is the whole file. If the file changes meanwhile, reading fails.
  */
 export async function remote(url: string | URL, options: RemoteOptions = {}): Promise<Source> {
     const get = options.fetch ?? fetch;
@@ -94,11 +128,8 @@ export async function remote(url: string | URL, options: RemoteOptions = {}): Pr
         return new Memory(new Uint8Array());
     }
     if (first.status !== 206 || total === undefined) {
-        throw new Error(
-            first.ok
-                ? `${url}: the server does not answer requests for ranges`
-                : `${url}: the server answered ${first.status}`,
-        );
+        const why = first.ok ? "the server does not answer requests for ranges" : `the server answered ${first.status}`;
+        throw new RemoteError(`${url}: ${why}`, first.status);
     }
     // A weak tag cannot be compared with If-Match.
     const tag = first.headers.get("ETag");
@@ -114,70 +145,86 @@ export async function remote(url: string | URL, options: RemoteOptions = {}): Pr
             const range = `bytes ${offset}-${offset + length - 1}/${size}`;
             if (answer.status === 412 || (answer.status === 206 && answer.headers.get("Content-Range") !== range)) {
                 await answer.body?.cancel();
-                throw new Error(`${url}: the file has changed while it was read`);
+                throw new RemoteError(`${url}: the file has changed while it was read`, answer.status);
             }
             if (answer.status !== 206) {
                 await answer.body?.cancel();
-                throw new Error(`${url}: the server answered ${answer.status}`);
+                throw new RemoteError(`${url}: the server answered ${answer.status}`, answer.status);
             }
-            return new Uint8Array(await answer.arrayBuffer());
+            return body(answer, length, url);
         },
     };
 }
 
-/** A stream that is read in pieces of chosen lengths. */
+/** A stream: of the browser, of Node.js, or anything that yields bytes. */
+export type StreamLike = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/** Returns a stream of the platform. */
+export function streamFrom(data: StreamLike): ReadableStream<Uint8Array> {
+    if (data instanceof ReadableStream) {
+        return data;
+    }
+    if (typeof data === "object" && data !== null && Symbol.asyncIterator in data) {
+        return streamOf(
+            (async function* () {
+                for await (const bytes of data) {
+                    yield plainBytes(bytes);
+                }
+            })(),
+        );
+    }
+    throw new TypeError("a stream is a ReadableStream, or yields bytes asynchronously");
+}
+
+/** A stream, or what a generator yields, in pieces of chosen lengths. */
 export class Pieces {
-    readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-    #held: Bytes[] = [];
-    #length = 0;
+    readonly #next: () => Promise<{ done?: boolean; value?: Uint8Array | undefined | void }>;
+    readonly #stop: (why: unknown) => Promise<unknown>;
+    #buffer: Bytes = new Uint8Array();
+    /** Where the bytes begin and end in the buffer that were read and not taken. */
+    #from = 0;
+    #to = 0;
     #ended = false;
 
-    constructor(stream: ReadableStream<Uint8Array>) {
-        this.#reader = stream.getReader();
+    constructor(from: ReadableStream<Uint8Array> | AsyncGenerator<Bytes, void, void>) {
+        if (from instanceof ReadableStream) {
+            const reader = from.getReader();
+            this.#next = () => reader.read();
+            this.#stop = why => reader.cancel(why);
+        } else {
+            this.#next = () => from.next();
+            this.#stop = () => from.return();
+        }
     }
 
     /** Waits until at least `length` bytes are there, or the stream has ended, and returns whether they are. */
     async has(length: number): Promise<boolean> {
-        while (this.#length < length && !this.#ended) {
-            const { done, value } = await this.#reader.read();
+        while (this.#to - this.#from < length && !this.#ended) {
+            const { done, value } = await this.#next();
             if (done) {
                 this.#ended = true;
-            } else if (value.length > 0) {
-                const bytes = plainBytes(value);
-                this.#held.push(bytes);
-                this.#length += bytes.length;
+            } else if (value instanceof Uint8Array) {
+                this.#append(value);
+            } else {
+                throw new TypeError("a stream yields bytes");
             }
         }
-        return this.#length >= length;
+        return this.#to - this.#from >= length;
     }
 
-    /** Returns the first bytes without taking them: at most `length`, fewer only at the end. */
+    /** Returns the first bytes without taking them: at most `length`, fewer only at the end. Valid until the next call. */
     async peek(length: number): Promise<Bytes> {
         await this.has(length);
-        this.#join();
-        return this.#held[0]?.subarray(0, length) ?? new Uint8Array();
+        return this.#buffer.subarray(this.#from, Math.min(this.#from + length, this.#to));
     }
 
     /** Takes at most `length` bytes, fewer only at the end. */
     async upTo(length: number): Promise<Bytes> {
         await this.has(length);
-        const wanted = Math.min(length, this.#length);
-        const parts: Bytes[] = [];
-        let missing = wanted;
-        while (missing > 0) {
-            const first = this.#held[0]!;
-            if (first.length <= missing) {
-                parts.push(first);
-                this.#held.shift();
-                missing -= first.length;
-            } else {
-                parts.push(first.subarray(0, missing));
-                this.#held[0] = first.subarray(missing);
-                missing = 0;
-            }
-        }
-        this.#length -= wanted;
-        return parts.length === 1 ? parts[0]! : concat(...parts);
+        const end = Math.min(this.#from + length, this.#to);
+        const taken = this.#buffer.slice(this.#from, end);
+        this.#from = end;
+        return taken;
     }
 
     /** Takes exactly `length` bytes. */
@@ -191,36 +238,40 @@ export class Pieces {
 
     /** Takes the rest, which may lie on the disk. */
     async blob(): Promise<Blob> {
-        const parts = this.#held;
-        this.#held = [];
-        this.#length = 0;
-        // A Blob of many small parts is slow, so the parts are joined from time to time.
         let joined = new Blob();
-        while (await this.has(1)) {
-            parts.push(...this.#held);
-            this.#held = [];
-            this.#length = 0;
-            if (parts.length >= 64) {
-                joined = new Blob([joined, ...parts.splice(0)]);
+        for (;;) {
+            const part = await this.upTo(1 << 24);
+            if (part.length === 0) {
+                return joined;
             }
+            joined = new Blob([joined, part]);
         }
-        return new Blob([joined, ...parts]);
     }
 
     async cancel(reason?: unknown): Promise<void> {
-        await this.#reader.cancel(reason);
+        await this.#stop(reason);
     }
 
-    #join(): void {
-        if (this.#held.length > 1) {
-            this.#held = [concat(...this.#held)];
+    /** Appends bytes. A stream may come in many small pieces, so the buffer grows to twice of what it holds. */
+    #append(bytes: Uint8Array): void {
+        const held = this.#to - this.#from;
+        if (this.#buffer.length - this.#to < bytes.length) {
+            const room =
+                held + bytes.length <= this.#buffer.length / 2 ? this.#buffer.length : 2 * (held + bytes.length);
+            const buffer = new Uint8Array(Math.max(room, 65536));
+            buffer.set(this.#buffer.subarray(this.#from, this.#to));
+            this.#buffer = buffer;
+            this.#from = 0;
+            this.#to = held;
         }
+        this.#buffer.set(bytes, this.#to);
+        this.#to += bytes.length;
     }
 }
 
 /**
- * Returns a stream of what a generator yields, with back-pressure: the generator runs only when data are wanted. `cancel`
- * is called if the stream is canceled, because a generator that was never started cannot clean up.
+ * Returns a stream of what a generator yields, with back-pressure: the generator runs only when data are wanted.
+ * `cancel` is called if the stream is canceled, because a generator that was never started cannot clean up.
  */
 export function streamOf(
     generator: AsyncGenerator<Bytes, void, void>,
@@ -241,8 +292,9 @@ export function streamOf(
                 }
             },
             async cancel(why) {
-                await generator.return();
+                // The generator may wait for what is canceled here, and ends only then.
                 await cancel(why);
+                await generator.return();
             },
         },
         { highWaterMark: 0 },

@@ -38,7 +38,8 @@ export async function openAge(data: Source, keys: AgeKeys, maxCost: MaxCost): Pr
 
 /**
  * Opens a stream of an age file. Returns when the header is open, and hands out each piece of the data when it is
- * authentic. If the generator fails, what came out of it is not all. The stream is canceled if it is not read to its end.
+ * authentic. If the generator fails, what came out of it is not all. The stream is canceled if it is not read to its
+ * end.
  */
 export async function openAgeStream(
     pieces: Pieces,

@@ -1,8 +1,8 @@
 /**
  * age's armor, which represents files as text in strict PEM.
  *
- * Only one form is valid. Between the markers are only lines of canonical base64. Each line has 64 symbols, but the last
- * line may be shorter. White space may stand before and after the armor. Lines end in `\n` or `\r\n`.
+ * Only one form is valid. Between the markers are only lines of canonical base64. Each line has 64 symbols, but the
+ * last line may be shorter. White space may stand before and after the armor. Lines end in `\n` or `\r\n`.
  */
 
 import { compare, concat, utf8, type Bytes } from "../bytes.ts";

@@ -58,8 +58,8 @@ export class Chunks {
     }
 
     /**
-     * Opens consecutive chunks into `data`, all at once. `hasLast` says whether they end with the last chunk of the file.
-     * Returns where the first damage is, if there is any.
+     * Opens consecutive chunks into `data`, all at once. `hasLast` says whether they end with the last chunk of the
+     * file. Returns where the first damage is, if there is any.
      */
     async open(first: number, hasLast: boolean, sealed: Bytes, data: Bytes): Promise<Damage | undefined> {
         // noble is slow for bytes that do not lie at a multiple of four.

@@ -157,8 +157,8 @@ export async function verifyEd25519(publicKey: Bytes, signature: Bytes, message:
 }
 
 /**
- * Returns whether bytes may be an Ed25519 key: the y-coordinate is below 2^255 − 19, and the order of the point does not
- * divide 8. Signatures under points of small order are valid for many messages.
+ * Returns whether bytes may be an Ed25519 key: the y-coordinate is below 2^255 − 19, and the order of the point does
+ * not divide 8. Signatures under points of small order are valid for many messages.
  */
 export function isEd25519(publicKey: Bytes): boolean {
     if (publicKey.length !== 32) {

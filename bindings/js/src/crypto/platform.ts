@@ -42,8 +42,8 @@ export function has(algorithm: Newer): Promise<boolean> {
 
 async function probe(algorithm: Newer): Promise<boolean> {
     try {
-        // `SubtleCrypto.supports` is not everywhere, and Node.js has algorithms that it does not list. So each algorithm
-        // is used once in the way that this package uses it.
+        // `SubtleCrypto.supports` is not everywhere, and Node.js has algorithms that it does not list. So each
+        // algorithm is used once in the way that this package uses it.
         switch (algorithm) {
             case "X25519": {
                 const key = await subtle().importKey("jwk", X25519_JWK, algorithm, true, ["deriveBits"]);

@@ -23,7 +23,7 @@ export interface UnpackOptions {
      */
     maxSize?: number;
     signal?: AbortSignal;
-    /** Hears how many bytes were written. */
+    /** Hears of each piece that was written: its length in bytes. */
     progress?: (bytes: number) => void;
 }
 

@@ -1,7 +1,8 @@
 /** Compressed data: Zstandard frames of 4 MiB, and a table of their lengths. docs/format-seal.md, "Compression". */
 
 import { concat, equal, fromHex, type Bytes } from "../bytes.ts";
-import { TamperedError, TruncatedError } from "../error.ts";
+import { TamperedError } from "../error.ts";
+import { Pieces } from "../source.ts";
 
 const FRAME = 4_194_304;
 const MOST_FRAMES = 2 ** 24;
@@ -59,7 +60,7 @@ export class Expanded {
         if (first >= last) {
             return;
         }
-        const pieces = new Cutter(this.#range(this.#begins[first]!, this.#begins[last]!));
+        const pieces = new Pieces(this.#range(this.#begins[first]!, this.#begins[last]!));
         for (let i = first; i < last; i++) {
             const frame = await pieces.exactly(this.#begins[i + 1]! - this.#begins[i]!);
             const from = i * FRAME;
@@ -71,7 +72,7 @@ export class Expanded {
 
 /** Yields the data in a stream of stored bytes. */
 export async function* expandStream(stored: AsyncGenerator<Bytes, void, void>): AsyncGenerator<Bytes, void, void> {
-    const pieces = new Cutter(stored);
+    const pieces = new Pieces(stored);
     const lines: { stored: number; length: number }[] = [];
     let last = false;
     for (;;) {
@@ -116,8 +117,11 @@ function readTable(table: Bytes, count: number): { stored: number; length: numbe
     }));
 }
 
+/** The least bytes of a frame: magic, descriptor, length of the data, and one block. */
+const LEAST_STORED = 9;
+
 function checkLengths(stored: number, length: number, last: boolean): void {
-    if (length > FRAME || length < 1 || (!last && length < FRAME)) {
+    if (stored < LEAST_STORED || length > FRAME || length < 1 || (!last && length < FRAME)) {
         throw malformed("a frame has an invalid length");
     }
     if (stored > length + Math.floor(length / 256) + 64) {
@@ -161,25 +165,24 @@ function frameHeader(frame: Bytes): { header: number; length: number } {
 const LONGEST_HEADER = 4 + 1 + 1 + 8;
 
 /** Takes a frame from a stream. The blocks tell where the frame ends. */
-async function nextFrame(pieces: Cutter): Promise<{ frame: Bytes; length: number }> {
+async function nextFrame(pieces: Pieces): Promise<{ frame: Bytes; length: number }> {
     const { header, length } = frameHeader(await pieces.peek(LONGEST_HEADER));
-    if (length > FRAME) {
-        throw malformed("a frame has an invalid length");
-    }
+    checkLengths(LEAST_STORED, length, true);
     const most = length + Math.floor(length / 256) + 64;
-    const parts = [await pieces.exactly(header)];
-    let total = header;
+    let end = header;
     for (let last = false; !last;) {
-        const start = await pieces.exactly(3);
+        const start = (await pieces.peek(end + 3)).subarray(end);
+        if (start.length < 3) {
+            throw malformed("a frame ends too early");
+        }
         const block = blockHeader(start);
         last = block.last;
-        total += 3 + block.stored;
-        if (total > most) {
+        end += 3 + block.stored;
+        if (end > most) {
             throw malformed("a frame is longer than its data need");
         }
-        parts.push(start, await pieces.exactly(block.stored));
     }
-    return { frame: concat(...parts), length };
+    return { frame: await pieces.exactly(end), length };
 }
 
 function blockHeader(start: Bytes): { last: boolean; stored: number } {
@@ -210,26 +213,13 @@ async function expand(frame: Bytes, length: number): Promise<Bytes> {
     if (at !== frame.length) {
         throw malformed("a frame does not end with its last block");
     }
-    const { Decompress } = await import("../fallback/zstd.ts");
-    const data = new Uint8Array(length);
-    let filled = 0;
-    // The decoder's function for whole frames does not tell how long the data were that it has written.
-    const decoder = new Decompress(block => {
-        if (block.length > length - filled) {
-            throw new RangeError("a frame expands to another length");
-        }
-        data.set(block, filled);
-        filled += block.length;
-    });
-    try {
-        decoder.push(frame, true);
-    } catch {
-        throw malformed("a frame cannot be expanded");
+    const { decoder } = await import("../fallback/zstd.ts");
+    const data = (await decoder()).decode(frame, length);
+    // For a malformed frame, the decoder returns nothing, or less.
+    if (data.length !== length) {
+        throw malformed("a frame cannot be expanded, or to another length");
     }
-    if (filled !== length) {
-        throw malformed("a frame expands to another length");
-    }
-    return data;
+    return data as Bytes;
 }
 
 async function gathered(data: AsyncIterable<Bytes>): Promise<Bytes> {
@@ -238,41 +228,4 @@ async function gathered(data: AsyncIterable<Bytes>): Promise<Bytes> {
         parts.push(bytes);
     }
     return concat(...parts);
-}
-
-/** Cuts what a generator yields into pieces of chosen lengths. */
-class Cutter {
-    readonly #from: AsyncGenerator<Bytes, void, void>;
-    #held: Bytes = new Uint8Array();
-
-    constructor(from: AsyncGenerator<Bytes, void, void>) {
-        this.#from = from;
-    }
-
-    /** Returns the next bytes without taking them: `length`, or fewer at the end. */
-    async peek(length: number): Promise<Bytes> {
-        if (this.#held.length < length) {
-            const parts = [this.#held];
-            let total = this.#held.length;
-            while (total < length) {
-                const { done, value } = await this.#from.next();
-                if (done) {
-                    break;
-                }
-                parts.push(value);
-                total += value.length;
-            }
-            this.#held = concat(...parts);
-        }
-        return this.#held.subarray(0, length);
-    }
-
-    async exactly(length: number): Promise<Bytes> {
-        const bytes = await this.peek(length);
-        if (bytes.length < length) {
-            throw new TruncatedError("the compressed data inside end too early");
-        }
-        this.#held = this.#held.subarray(length);
-        return bytes;
-    }
 }

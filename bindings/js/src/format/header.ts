@@ -209,7 +209,9 @@ function checkShare(body: Bytes): void {
     }
 }
 
-/** Shares are one group: all of them, one after another, in the order of their numbers, with the same K, N and check. */
+/**
+ * Shares are one group: all of them, one after another, in the order of their numbers, with the same K, N and check.
+ */
 function checkGroup(recipients: readonly Recipient[]): void {
     const places = recipients.flatMap(({ type }, place) => (type === SHARE ? [place] : []));
     if (places.length === 0) {

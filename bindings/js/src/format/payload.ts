@@ -38,7 +38,9 @@ export class SegmentKeys {
         this.#rotation = rotation;
     }
 
-    /** Makes the keys of the payload that begins with this header. `rotation` differs in FLOE's published vectors only. */
+    /**
+     * Makes the keys of the payload that begins with this header. `rotation` differs in FLOE's published vectors only.
+     */
     static async open(header: Bytes, key: Bytes, aad: Bytes, least = 4096, rotation = ROTATION): Promise<SegmentKeys> {
         const fields = new Fields(header);
         const suite = fields.number(2);
@@ -271,7 +273,9 @@ interface Piece {
     readonly final: boolean;
 }
 
-/** Cuts a stream into pieces of one length. The last piece is shorter, or full, and is empty only if there are no data. */
+/**
+ * Cuts a stream into pieces of one length. The last piece is shorter, or full, and is empty only if there are no data.
+ */
 async function* equalPieces(data: AsyncIterable<Bytes>, step: number): AsyncGenerator<Piece, void, void> {
     let held = new Uint8Array(step);
     let filled = 0;

@@ -107,7 +107,8 @@ function checkCost(cost: Cost, most: MaxCost): void {
     if (cost.memory > most.memory || cost.memory * cost.passes > most.memory * most.passes) {
         const mebibytes = Math.ceil(cost.memory / 1024);
         throw new CostlyError(
-            `trying a passphrase takes ${mebibytes} MiB of memory and ${cost.passes} passes, which is more than is allowed`,
+            `trying a passphrase takes ${mebibytes} MiB of memory and ${cost.passes} passes, ` +
+                "which is more than is allowed",
         );
     }
 }

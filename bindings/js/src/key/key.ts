@@ -24,18 +24,32 @@ export class PublicKey {
 export class PrivateKey {
     readonly kem: Kem;
     readonly publicKey: PublicKey;
-    /** The scalar or the seed. An expanded ML-KEM key has none, and has `expanded` in its place. */
-    readonly secret: Bytes | undefined;
-    readonly expanded: Bytes | undefined;
-    /** @internal */
-    readonly decapsulator: Decapsulator;
+    // Private fields, so that neither a log nor JSON shows them.
+    readonly #secret: Bytes | undefined;
+    readonly #expanded: Bytes | undefined;
+    readonly #decapsulator: Decapsulator;
 
     private constructor(kem: Kem, decapsulator: Decapsulator, secret?: Bytes, expanded?: Bytes) {
         this.kem = kem;
-        this.decapsulator = decapsulator;
+        this.#decapsulator = decapsulator;
         this.publicKey = new PublicKey(kem, decapsulator.publicKey);
-        this.secret = secret;
-        this.expanded = expanded;
+        this.#secret = secret;
+        this.#expanded = expanded;
+    }
+
+    /** The scalar or the seed. An expanded ML-KEM key has none, and has `expanded` in its place. */
+    get secret(): Bytes | undefined {
+        return this.#secret;
+    }
+
+    /** The expanded form of an ML-KEM key whose seed is not known. */
+    get expanded(): Bytes | undefined {
+        return this.#expanded;
+    }
+
+    /** @internal */
+    get decapsulator(): Decapsulator {
+        return this.#decapsulator;
     }
 
     get kind(): KemName {
