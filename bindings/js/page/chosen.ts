@@ -43,7 +43,7 @@ interface ItemWithHandle {
 async function droppedItem(item: DataTransferItem): Promise<Dropped | undefined> {
     const file = item.getAsFile() ?? undefined;
     const entry = item.webkitGetAsEntry();
-    const handle = await (item as ItemWithHandle).getAsFileSystemHandle?.();
+    const handle = await (item as ItemWithHandle).getAsFileSystemHandle?.().catch(() => null);
     if (handle?.kind === "directory") {
         return handle as FileSystemDirectoryHandle;
     }

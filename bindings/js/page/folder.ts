@@ -6,7 +6,7 @@ import { savedNote, saveData } from "./opening.ts";
 import { save } from "./save.ts";
 import { shown, size } from "./shown.ts";
 import { say, t } from "./text.ts";
-import { work } from "./work.ts";
+import { Partly, work } from "./work.ts";
 
 /** This many entries are shown at a time. */
 const SHOWN = 200;
@@ -43,11 +43,20 @@ async function saveAll(folder: Folder, total: number, notes: HTMLElement): Promi
         const handle = await (window as DirectoryPicker).showDirectoryPicker!({ mode: "readwrite" });
         progress.now("saving", shown(folder.name ?? handle.name));
         notes.replaceChildren();
-        await unpackToDirectory(folder, handle, {
-            signal: progress.signal,
-            progress: bytes => progress.done(total === 0 ? 1 : bytes / total),
-            note: (path, why) => notes.append(said("p", "notes", shown(`${path}: ${why}`))),
-        });
+        let done = 0;
+        try {
+            await unpackToDirectory(folder, handle, {
+                signal: progress.signal,
+                progress: bytes => {
+                    done += bytes;
+                    progress.done(total === 0 ? 1 : done / total);
+                },
+                note: (path, why) => notes.append(said("p", "notes", shown(`${path}: ${why}`))),
+            });
+        } catch (why) {
+            progress.signal.throwIfAborted();
+            throw new Partly(why);
+        }
         savedNote(folder.name ?? handle.name);
     });
 }
@@ -130,7 +139,7 @@ class EntryList {
                     "li",
                     "",
                     text,
-                    button("openNow", () => this.#go(entry.path), t("folderName", name)),
+                    button("goInto", () => this.#go(entry.path), t("folderName", name)),
                 );
             case "symlink":
                 text.textContent = t("linkTo", name, shown(entry.target ?? ""));

@@ -3,7 +3,7 @@
 import { fingerprint, generateKey, Passphrase, privateKeyToPem, publicKeyToPem } from "../src/index.ts";
 import { byId, button, make, said, show, showButton } from "./dom.ts";
 import { copy } from "./opening.ts";
-import { offer } from "./offer.ts";
+import { offer, warnOfShort } from "./offer.ts";
 import { save } from "./save.ts";
 import { Missing, work } from "./work.ts";
 
@@ -11,6 +11,7 @@ import { Missing, work } from "./work.ts";
 export function startKeys(): void {
     const field = byId<HTMLInputElement>("key-passphrase");
     showButton(byId("key-show"), field);
+    warnOfShort(field, byId("key-weak"));
     byId("key-offer").addEventListener("click", () => offer(field, byId("key-show")));
     byId("key-form").addEventListener("submit", event => {
         event.preventDefault();
@@ -36,7 +37,12 @@ async function makeKey(field: HTMLInputElement): Promise<void> {
             button("savePublic", () => void saveKey("deadpan.pub", open)),
             button("copy", () => void copy(open, row)),
         );
-        byId("made-view").replaceChildren(said("p", "keyFingerprint", name), make("pre", "", open), row);
+        byId("made-view").replaceChildren(
+            said("p", "keyFingerprint", name),
+            make("pre", "", open),
+            row,
+            said("p", "keyNext"),
+        );
         show(byId("made"));
     });
 }

@@ -1,6 +1,6 @@
 /** The page: opens and seals files in the browser, and opens the file that may stand in the page itself. */
 
-import { byId } from "./dom.ts";
+import { button, byId } from "./dom.ts";
 import { hashInThread, isThread } from "./hashing.ts";
 import { startKeys } from "./keypage.ts";
 import { choose, hashBegins, startOpening } from "./opening.ts";
@@ -44,9 +44,29 @@ async function openInside(): Promise<void> {
     if (inside === null) {
         return;
     }
-    const armor = new Blob([inside.textContent ?? ""]);
+    const text = inside.textContent ?? "";
     inside.remove();
-    await choose(nameOfPage(), armor);
+    // A text that is too long for the browser is empty.
+    if (text === "") {
+        tell(new Missing("errorTooLarge"));
+        return;
+    }
+    // The recipient came for this file alone. The rest of the page is one press away.
+    const rest = [byId("tabs"), byId("open-drop")];
+    for (const part of rest) {
+        part.hidden = true;
+    }
+    await choose(nameOfPage(), new Blob([text]));
+    say(byId("inside"), "inside");
+    byId("inside").hidden = false;
+    const more = button("otherFiles", () => {
+        for (const part of rest) {
+            part.hidden = false;
+        }
+        more.remove();
+        byId("tab-open").focus();
+    });
+    byId("open").append(more);
 }
 
 function nameOfPage(): string {

@@ -69,7 +69,7 @@ export function startOpening(): void {
             text.focus();
         }
     });
-    byId("open-text-use").addEventListener("click", () => void choose("", new Blob([text.value])));
+    byId("open-text-use").addEventListener("click", () => void choose("", new Blob([armorIn(text.value)])));
     showButton(byId("open-show"), byId("open-passphrase"));
     byId("unlock").addEventListener("submit", event => {
         event.preventDefault();
@@ -77,8 +77,15 @@ export function startOpening(): void {
     });
 }
 
+/** Returns the armor in a text. People copy more of a mail than that. */
+function armorIn(text: string): string {
+    const found = /-----BEGIN ([A-Z ]+)-----[^]*?-----END \1-----/.exec(text);
+    return found === null ? text : found[0];
+}
+
 /** Looks at a file that the user wants to open, and asks for a key. */
 export async function choose(name: string, file: Blob): Promise<void> {
+    byId("inside").hidden = true;
     byId("unlock").hidden = true;
     byId("opened").hidden = true;
     chosen = undefined;
@@ -89,11 +96,25 @@ export async function choose(name: string, file: Blob): Promise<void> {
         // The user may have chosen another file meanwhile.
         progress.signal.throwIfAborted();
         chosen = { name, data, seen };
-        say(byId("about"), "about", shown(name), size(file.size));
+        if (name === "") {
+            say(byId("about"), "aboutText", size(file.size));
+        } else {
+            say(byId("about"), "about", shown(name), size(file.size));
+        }
+        askFor(seen);
         say(byId("sealed-to"), "sealedTo", recipientsOf(seen));
         byId("unlock").hidden = false;
         byId("open-passphrase").focus();
     });
+}
+
+/** Asks for what can open the file alone. */
+function askFor({ format, recipients }: Inspected): void {
+    const hasPassphrase = format === "age" || recipients.some(({ type }) => type === "passphrase");
+    const hasKey = format === "age" || recipients.some(({ type }) => type !== "passphrase");
+    byId("open-keys-part").hidden = !hasKey;
+    const label = hasPassphrase ? (hasKey ? "openPassphrase" : "openPassphraseOnly") : "openPassphraseOfKey";
+    say(byId("open-passphrase-label"), label);
 }
 
 function recipientsOf({ format, recipients }: Inspected): string {

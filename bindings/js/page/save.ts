@@ -24,8 +24,8 @@ export async function save(
     if (pick !== undefined) {
         const handle = await pick.call(window, { suggestedName });
         progress.now("saving", shown(suggestedName));
-        const file = await handle.createWritable();
-        await progress.counted(await begin(), total).pipeTo(file, { signal: progress.signal });
+        const stream = progress.counted(await begin(), total);
+        await stream.pipeTo(await handle.createWritable(), { signal: progress.signal });
         return;
     }
     progress.now("saving", shown(suggestedName));

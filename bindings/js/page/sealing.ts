@@ -4,7 +4,7 @@ import { Passphrase, readPublicKeys, seal, sealFolder, sealStream, type PackInpu
 import { gather, type Gathered } from "./chosen.ts";
 import { byId, button, dropZone, make, said, show, showButton } from "./dom.ts";
 import { copy } from "./opening.ts";
-import { offer } from "./offer.ts";
+import { offer, warnOfShort } from "./offer.ts";
 import { save } from "./save.ts";
 import { shown, size } from "./shown.ts";
 import { say } from "./text.ts";
@@ -27,6 +27,11 @@ export function startSealing(): void {
     }
     dropZone(byId("seal-drop"), data => void take(gather(data)));
     showButton(byId("seal-show"), byId("seal-passphrase"));
+    warnOfShort(byId("seal-passphrase"), byId("seal-weak"));
+    byId("seal-remove").addEventListener("click", () => {
+        choose(undefined);
+        byId("seal-choose").focus();
+    });
     byId("seal-offer").addEventListener("click", () => offer(byId("seal-passphrase"), byId("seal-show")));
     byId("seal-form").addEventListener("submit", event => {
         event.preventDefault();
@@ -39,11 +44,22 @@ async function take(choice: Promise<Gathered | undefined>): Promise<void> {
         const found = await choice;
         progress.signal.throwIfAborted();
         if (found !== undefined) {
-            gathered = found;
-            say(byId("seal-chosen"), "chosen", shown(found.name), size(found.size));
-            byId("seal-chosen").focus();
+            choose(found);
         }
     });
+}
+
+/** Remembers what is sealed, and shows it. */
+function choose(found: Gathered | undefined): void {
+    gathered = found;
+    const note = byId("seal-chosen");
+    byId("seal-remove").hidden = found === undefined;
+    if (found === undefined) {
+        note.replaceChildren();
+        delete note.dataset["text"];
+    } else {
+        say(note, "chosen", shown(found.name), size(found.size));
+    }
 }
 
 async function sealChosen(): Promise<void> {
@@ -52,6 +68,10 @@ async function sealChosen(): Promise<void> {
         const text = byId<HTMLTextAreaElement>("seal-text").value;
         if (gathered === undefined && text === "") {
             throw new Missing("needWhat", byId("seal-choose"));
+        }
+        // Sealing one of them would lose the other in silence.
+        if (gathered !== undefined && text !== "") {
+            throw new Missing("needOne", byId("seal-text"));
         }
         const to = await recipients();
         progress.now("sealing");

@@ -70,6 +70,13 @@ export class Missing extends Error {
     }
 }
 
+/** A failure after some files were saved. */
+export class Partly extends Error {
+    constructor(why: unknown) {
+        super(why instanceof Error ? why.message : String(why));
+    }
+}
+
 function progressOf(controller: AbortController): Progress {
     const bar = byId<HTMLProgressElement>("work-bar");
     const mine = () => current === controller;
@@ -78,6 +85,7 @@ function progressOf(controller: AbortController): Progress {
         now(name, ...parts) {
             if (mine()) {
                 byId("work").hidden = false;
+                byId("work").scrollIntoView({ block: "nearest" });
                 bar.removeAttribute("value");
                 say(byId("work-text"), name, ...parts);
             }
@@ -124,6 +132,7 @@ export function tell(why: unknown): void {
 /** The most exact kinds of errors stand first. */
 const NAMES: readonly (readonly [new (...args: never[]) => Error, TextName])[] = [
     [Canceled, "errorCanceled"],
+    [Partly, "errorPartly"],
     [NotSealedError, "errorNotSealed"],
     [NewerError, "errorNewer"],
     [TruncatedError, "errorTruncated"],

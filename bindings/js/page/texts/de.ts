@@ -1,7 +1,7 @@
 import type { Texts } from "./en.ts";
 
 export const de: Texts = {
-    lead: "Öffnet und versiegelt Dateien auf diesem Gerät. Die Seite sendet nichts und braucht kein Netz.",
+    lead: "Öffnet und versiegelt (verschlüsselt) Dateien auf diesem Gerät. Die Seite sendet nichts und braucht kein Netz.",
     language: "Sprache",
     openTab: "Öffnen",
     sealTab: "Versiegeln",
@@ -19,7 +19,7 @@ export const de: Texts = {
     kindShares: "je {0} von {1} Schlüsseln zusammen",
     kindAge: "die Empfänger einer age-Datei",
     openPassphrase: "Passphrase der Datei oder Ihres Schlüssels",
-    openKeys: "Ihr privater Schlüssel, falls die Datei für einen versiegelt ist",
+    openKeys: "Ihr privater Schlüssel, falls Sie einen haben",
     moreOptions: "Weitere Angaben",
     signers: "Öffentliche Schlüssel derer, die unterschrieben haben sollen",
     shares: "Anteile, die andere Mitglieder Ihnen geschickt haben",
@@ -33,7 +33,7 @@ export const de: Texts = {
     openedTitle: "{0} ist offen",
     openedAbout: "{0} Daten, geändert {1}",
     openedAboutShort: "{0} Daten",
-    notSigned: "Ohne Unterschrift: Nichts beweist, von wem die Datei ist.",
+    notSigned: "Ohne Unterschrift: Sie können nicht erkennen, von wem die Datei ist.",
     signedBy: "Unterschrieben von {0} am {1}. Vergleichen Sie diesen Fingerabdruck mit dem Unterzeichner.",
     signedExpected: "Unterschrieben mit einem Schlüssel, den Sie genannt haben: {0}, am {1}.",
     forwarded: "Die Unterzeichner haben die Datei für jemand anderen versiegelt. Jemand hat sie weitergegeben.",
@@ -47,7 +47,7 @@ export const de: Texts = {
     search: "Namen suchen",
     up: "Nach oben",
     folderName: "Ordner {0}",
-    entries: "{0} Einträge",
+    entries: "Einträge: {0}",
     moreEntries: "Mehr anzeigen",
     notes: "Ausgelassen: {0}",
     linkTo: "{0}, ein Verweis auf {1}",
@@ -70,10 +70,10 @@ export const de: Texts = {
     sealedSaved: "{0} ist gespeichert. Schicken Sie die Datei an die Empfänger.",
     tellPassphrase: "Sagen Sie den Empfängern die Passphrase auf einem anderen Weg, zum Beispiel am Telefon.",
     keyLead:
-        "Um Dateien zu bekommen, machen Sie einen Schlüssel. Behalten Sie den privaten Schlüssel mit seiner Passphrase, und geben Sie den öffentlichen weiter.",
+        "Um Dateien zu bekommen, erstellen Sie einen Schlüssel. Behalten Sie den privaten Schlüssel mit seiner Passphrase, und geben Sie den öffentlichen weiter.",
     keyPassphrase: "Eine Passphrase für den privaten Schlüssel",
-    makeKey: "Schlüssel machen",
-    making: "Der Schlüssel wird gemacht",
+    makeKey: "Schlüssel erstellen",
+    making: "Der Schlüssel wird erstellt",
     keyMade: "Ihr Schlüssel",
     keyFingerprint: "Fingerabdruck: {0}",
     savePrivate: "Privaten Schlüssel speichern",
@@ -90,6 +90,22 @@ export const de: Texts = {
     needWhom: "Nennen Sie einen Empfänger: einen öffentlichen Schlüssel oder eine Passphrase.",
     needKeys: "Geben Sie eine Passphrase oder einen privaten Schlüssel an.",
     needPassphrase: "Geben Sie eine Passphrase an.",
+    openPassphraseOnly: "Passphrase",
+    openPassphraseOfKey: "Passphrase Ihres Schlüssels, falls er eine hat",
+    aboutText: "Ein Text, {0}",
+    remove: "Entfernen",
+    short: "Kurze Passphrasen lassen sich erraten. Nehmen Sie mindestens 16 Zeichen, oder lassen Sie sich eine vorschlagen.",
+    needOne:
+        "Wählen Sie Dateien aus, oder schreiben Sie einen Text, nicht beides: Entfernen Sie die Dateien, oder leeren Sie den Text.",
+    keyNext:
+        "Speichern Sie den privaten Schlüssel jetzt: Wenn die Seite geschlossen wird, ist er verloren. Niemand kann helfen, wenn der Schlüssel oder seine Passphrase verloren geht.",
+    inside: "Jemand hat Ihnen eine versiegelte Datei geschickt. Sie steckt in dieser Seite. Geben Sie die Passphrase ein, die der Absender Ihnen gesagt hat, oder wählen Sie Ihren Schlüssel aus.",
+    otherFiles: "Andere Dateien öffnen oder versiegeln",
+    errorTooLarge:
+        "Die Datei in dieser Seite ist zu groß für diesen Browser. Bitten Sie den Absender um Datei und Seite getrennt.",
+    goInto: "Öffnen",
+    errorPartly:
+        "Der Ordner ist beschädigt oder ließ sich nicht schreiben. Die Dateien vor dieser Stelle wurden gespeichert.",
     errorCanceled: "Abgebrochen.",
     errorNotSealed: "Das ist keine versiegelte Datei.",
     errorNewer: "Eine neuere Version von Deadpan hat diese Datei versiegelt.",
@@ -100,7 +116,7 @@ export const de: Texts = {
     errorNoKey: "Keiner Ihrer Schlüssel öffnet diese Datei.",
     errorPassphrase: "Die Passphrase ist falsch.",
     errorCostly: "Diese Passphrase zu prüfen würde mehr Speicher oder Zeit brauchen, als die Seite erlaubt.",
-    errorKey: "Das ist kein Schlüssel, oder der Schlüssel ist beschädigt.",
+    errorKey: "Dieser Schlüssel passt hier nicht, oder er ist beschädigt.",
     errorLocked: "Der private Schlüssel hat eine Passphrase. Geben Sie sie oben an.",
     errorOther: "Das hat nicht geklappt.",
 };

@@ -1,7 +1,7 @@
 import type { Texts } from "./en.ts";
 
 export const ja: Texts = {
-    lead: "この端末の中でファイルを開封・封印します。このページは何も送信せず、ネットワークも必要ありません。",
+    lead: "この端末の中でファイルを開封・封印（暗号化）します。このページは何も送信せず、ネットワークも必要ありません。",
     language: "言語",
     openTab: "開封",
     sealTab: "封印",
@@ -12,7 +12,7 @@ export const ja: Texts = {
     sealedText: "封印されたテキスト（最初と最後の行を含む）",
     useText: "このテキストを使う",
     about: "{0}、{1}",
-    sealedTo: "宛先：{0}。",
+    sealedTo: "開封に必要なもの：{0}。",
     kindKey: "鍵（{0}）",
     kindPassphrase: "パスフレーズ",
     kindPlugin: "age のプラグイン",
@@ -33,7 +33,7 @@ export const ja: Texts = {
     openedTitle: "{0} を開封しました",
     openedAbout: "データ {0}、更新日時 {1}",
     openedAboutShort: "データ {0}",
-    notSigned: "署名なし：誰が封印したかは証明されていません。",
+    notSigned: "署名なし：誰が封印したかはわかりません。",
     signedBy: "{0} が {1} に署名しました。このフィンガープリントを署名者と照合してください。",
     signedExpected: "指定された鍵による署名です：{0}、{1}。",
     forwarded: "署名者は別の人に宛てて封印しました。誰かが転送したものです。",
@@ -89,6 +89,20 @@ export const ja: Texts = {
     needWhom: "宛先（公開鍵またはパスフレーズ）を指定してください。",
     needKeys: "パスフレーズまたは秘密鍵を指定してください。",
     needPassphrase: "パスフレーズを入力してください。",
+    openPassphraseOnly: "パスフレーズ",
+    openPassphraseOfKey: "鍵のパスフレーズ（ある場合）",
+    aboutText: "テキスト {0}",
+    remove: "取り消す",
+    short: "短いパスフレーズは推測されます。16 文字以上にするか、候補を作ってください。",
+    needOne: "ファイルかテキストのどちらか一方にしてください。ファイルを取り消すか、テキストを空にしてください。",
+    keyNext:
+        "秘密鍵を今すぐ保存してください。ページを閉じると失われます。鍵やパスフレーズを失うと、誰にも助けられません。",
+    inside: "封印されたファイルが届きました。ファイルはこのページの中にあります。送り主から聞いたパスフレーズを入力するか、鍵を選んでください。",
+    otherFiles: "ほかのファイルを開封・封印する",
+    errorTooLarge:
+        "このページの中のファイルは、このブラウザーには大きすぎます。ファイルとページを別々に送ってもらってください。",
+    goInto: "開く",
+    errorPartly: "フォルダーが壊れているか、書き込めませんでした。それより前のファイルは保存されています。",
     errorCanceled: "中止しました。",
     errorNotSealed: "封印されたファイルではありません。",
     errorNewer: "より新しいバージョンの Deadpan で封印されています。",
@@ -99,7 +113,7 @@ export const ja: Texts = {
     errorNoKey: "お持ちの鍵ではこのファイルを開封できません。",
     errorPassphrase: "パスフレーズが違います。",
     errorCostly: "このパスフレーズを試すには、許された以上のメモリーか時間が必要です。",
-    errorKey: "鍵ではないか、鍵が壊れています。",
+    errorKey: "この鍵はここでは使えないか、壊れています。",
     errorLocked: "秘密鍵にはパスフレーズがかかっています。上の欄に入力してください。",
     errorOther: "うまくいきませんでした。",
 };
