@@ -78,7 +78,9 @@ const TARGETS = [
 
 const CIPHERTEXT = ml_kem768.encapsulate(PAIR.publicKey, new Uint8Array(32)).cipherText;
 
-/** A scalar of P-256: with its highest byte zero, a number is below the order, and with its lowest bit set, not zero. */
+/**
+ * A scalar of P-256: with its highest byte zero, a number is below the order, and with its lowest bit set, not zero.
+ */
 function valid(/** @type {Uint8Array} */ input) {
     const scalar = copy(input);
     scalar[0] = 0;
