@@ -3,7 +3,7 @@
 mod format;
 mod verify;
 
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -207,7 +207,7 @@ impl SealArgs {
     fn check_format(&self) -> Result<(), Failure> {
         if self.format() == FormatArg::Age && self.html {
             return Err(Failure::usage(
-                "--html needs Deadpan's own format: the page opens no age files",
+                "--html needs Deadpan's own format: a page holds no age file",
                 "leave out --html, or choose --format deadpan",
             ));
         }
@@ -262,6 +262,10 @@ impl SealArgs {
         }
         to.sealing = to.sealing.format(self.format().into()).map_err(|error| Failure::seal("", error))?;
         to.tell_if_others(home)?;
+        if let (true, Some(key)) = (self.is_html() && io::stderr().is_terminal(), &to.default_key) {
+            // A page is for people without Deadpan, who do not have this key.
+            say(&format!("note: only your own key {key} opens the page; add a passphrase (-p) or recipients (-r)"));
+        }
         to.sealing = self.signing.add(to.sealing, home, passphrases)?.hide_length(self.hide_length);
         if let Some(level) = self.compress.get() {
             to.sealing = to.sealing.compress(level);
