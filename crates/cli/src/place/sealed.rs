@@ -103,7 +103,10 @@ pub fn looks_sealed(file: &File) -> io::Result<bool> {
     let (mut file, mut start) = (Positions::new(file, file.metadata()?.len()), Vec::new());
     file.by_ref().take(armor::BEGINNING as u64).read_to_end(&mut start)?;
     if page::begins(&start) {
-        return Ok(page::find(&mut start, file).is_ok());
+        return match page::find(&mut start, file) {
+            Err(error) if error.raw_os_error().is_some() => Err(error),
+            found => Ok(found.is_ok()),
+        };
     }
     let is_age_armor = || start.trim_ascii_start().starts_with(age::armor::BEGIN.as_bytes());
     Ok(start.starts_with(DEADPAN) || start.starts_with(AGE) || armor::find(&start).is_some() || is_age_armor())
