@@ -243,11 +243,9 @@ fn code_of_files(error: &deadpan_files::Error) -> Code {
         Files::Folder { error, .. } => code_of_folder(error),
         Files::Key(error) => code_of_key(error),
         Files::KeyFile { error, .. } | Files::Left { error, .. } => code_of_files(error),
-        Files::KeyIsPrivate
-        | Files::KeyIsPublic
-        | Files::NoPublicKey
-        | Files::NoPrivateKey
-        | Files::OtherRecipient => Code::Key,
+        Files::KeyIsPrivate | Files::KeyIsPublic | Files::NoPublicKey | Files::NoPrivateKey | Files::OtherRecipient => {
+            Code::Key
+        }
         Files::SeveralKeys(_) | Files::LongKeyFile(_) => Code::Key,
         Files::Locked => Code::Locked,
         Files::Exists { .. } => Code::Exists,
