@@ -33,6 +33,7 @@ test("a page opens the file in it with a key", async room => {
     includes(await visit.text("#inside"), "Somebody has sent you a sealed file.", "what this is");
     const isShown = () => visit.page.$$eval("#tabs, #open-drop", parts => parts.map(part => part.checkVisibility()));
     equal(await isShown(), [false, false], "the rest of the page");
+    equal(await visit.page.$("#deadpan-sealed"), null, "the text in the page, which takes memory");
     await visit.give({ keys: [X25519] });
     await visit.unlock();
     equal(await visit.text("#opened-view pre"), NOTE, "text");
