@@ -85,7 +85,7 @@ mod tests {
         assert!(take("file", b"age1x\n# ssh-rsa\n").ok().flatten().is_none());
         let text = format!("{line}\r  age1x\r\n\tnonsense\r");
         let (keys, rest) = take("file", text.as_bytes()).ok().flatten().expect("a line");
-        assert_eq!((keys.len(), rest.as_slice()), (1, &b"\nage1x\nnonsense\n\n\n"[..]));
+        assert_eq!((keys.len(), rest.as_slice()), (1, &b"\nage1x\nnonsense\n"[..]));
         assert_eq!((first_line(&rest), first_line(b"\n# comment\n")), (Some(2), None));
         assert!(take("file", b"\nssh-rsa AAAA\n").is_err_and(|failure| failure.message.contains("line 2")));
     }
