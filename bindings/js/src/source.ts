@@ -212,7 +212,9 @@ export class Pieces {
         return this.#to - this.#from >= length;
     }
 
-    /** Returns the first bytes without taking them: at most `length`, fewer only at the end. Valid until the next call. */
+    /**
+     * Returns the first bytes without taking them: at most `length`, fewer only at the end. Valid until the next call.
+     */
     async peek(length: number): Promise<Bytes> {
         await this.has(length);
         return this.#buffer.subarray(this.#from, Math.min(this.#from + length, this.#to));

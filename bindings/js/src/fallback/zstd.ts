@@ -15,8 +15,8 @@ export function decoder(): Promise<ZSTDDecoder> {
 
 async function start(): Promise<ZSTDDecoder> {
     const made = new ZSTDDecoder();
-    // The package asks `fetch` for its own code at a `data:` address, which policies of pages forbid. `init` calls it at
-    // once, so no other call comes between.
+    // The package asks `fetch` for its own code at a `data:` address, which policies of pages forbid. `init` calls it
+    // at once, so no other call comes between.
     const { fetch } = globalThis;
     globalThis.fetch = fromData as typeof globalThis.fetch;
     let started: Promise<void>;
