@@ -14,7 +14,10 @@ import { Room } from "./room.mjs";
 
 /** @typedef {import("./cases.mjs").Case} Case */
 
-const SECONDS = 60;
+const SECONDS = 90;
+const CLOSING_SECONDS = 20;
+
+class LateError extends Error {}
 
 const [page, browser, deadpan] = process.argv.slice(2);
 if (page === undefined || (browser !== "chromium" && browser !== "firefox")) {
@@ -26,7 +29,8 @@ for (const name of readdirSync(folder).sort()) {
     await import(new URL(name, folder).href);
 }
 try {
-    process.exitCode = (await runAll(browser, page, deadpan && resolve(deadpan))) ? 0 : 1;
+    // A browser that hangs would keep this process alive.
+    process.exit((await runAll(browser, page, deadpan && resolve(deadpan))) ? 0 : 1);
 } catch (why) {
     if (!(why instanceof MissingError)) {
         throw why;
@@ -45,22 +49,26 @@ async function runAll(browser, page, deadpan) {
     const room = await Room.enter(browser, page, deadpan);
     /** @type {Record<Outcome["word"], number>} */
     const count = { ok: 0, FAILED: 0, skipped: 0 };
-    try {
-        for (const one of wanted) {
-            const start = Date.now();
-            const { word, why } = await outcome(room, one);
-            const seconds = ((Date.now() - start) / 1000).toFixed(1);
-            console.log(`${word} ${browser}: ${one.name}${why === undefined ? "" : `: ${why}`} (${seconds} s)`);
-            count[word]++;
+    let isLate = false;
+    for (const one of wanted) {
+        const start = Date.now();
+        const { word, why, ...rest } = await outcome(room, one);
+        const seconds = ((Date.now() - start) / 1000).toFixed(1);
+        console.log(`${word} ${browser}: ${one.name}${why === undefined ? "" : `: ${why}`} (${seconds} s)`);
+        count[word]++;
+        isLate = rest.isLate === true;
+        if (isLate) {
+            // The case may still run, and would disturb the others.
+            console.log(`FAILED ${browser}: the cases behind this one have not run`);
+            break;
         }
-    } finally {
-        await room.close();
     }
+    await within(CLOSING_SECONDS, room.close()).catch(() => {});
     console.log(`${browser}: ${count.ok} passed, ${count.FAILED} failed, ${count.skipped} skipped`);
     return count.FAILED === 0 && count.ok > 0;
 }
 
-/** @typedef {{ word: "ok" | "FAILED" | "skipped", why?: string | undefined }} Outcome */
+/** @typedef {{ word: "ok" | "FAILED" | "skipped", why?: string | undefined, isLate?: boolean }} Outcome */
 
 /**
  * @param {Room} room
@@ -71,21 +79,38 @@ async function outcome(room, { run, only, seconds = SECONDS }) {
     if (only !== undefined && only !== room.name) {
         return { word: "skipped", why: `only ${only} can do this` };
     }
-    /** @type {NodeJS.Timeout | undefined} */
-    let timer;
-    const late = new Promise((_, fail) => {
-        timer = setTimeout(() => fail(new Error(`no end after ${seconds} s`)), seconds * 1000);
-    });
     try {
-        const said = await Promise.race([run(room), late]);
-        await room.leave();
+        const said = await within(seconds, run(room));
+        await within(CLOSING_SECONDS, room.leave());
         return { word: "ok", why: said === undefined ? undefined : String(said) };
     } catch (why) {
-        await room.leave().catch(() => {});
+        if (why instanceof LateError) {
+            return { word: "FAILED", why: why.message, isLate: true };
+        }
+        await within(CLOSING_SECONDS, room.leave()).catch(() => {});
         if (why instanceof Skipped) {
             return { word: "skipped", why: why.message };
         }
         return { word: "FAILED", why: why instanceof Error ? why.stack : String(why) };
+    }
+}
+
+/**
+ * Waits for something, but not longer.
+ * @template Result
+ * @param {number} seconds
+ * @param {Promise<Result>} something
+ * @returns {Promise<Result>}
+ */
+async function within(seconds, something) {
+    /** @type {NodeJS.Timeout | undefined} */
+    let timer;
+    /** @type {Promise<never>} */
+    const late = new Promise((_, fail) => {
+        timer = setTimeout(() => fail(new LateError(`no end after ${seconds} s`)), seconds * 1000);
+    });
+    try {
+        return await Promise.race([something, late]);
     } finally {
         clearTimeout(timer);
     }

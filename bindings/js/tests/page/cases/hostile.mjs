@@ -13,8 +13,13 @@ import { command, frozen, frozenKey } from "../fixtures.mjs";
 const X25519 = frozen("keys/x25519.key");
 const KEYS = { keys: [X25519] };
 /** What must not be in a text that is shown: characters that have no shape, or change the direction of the text. */
-const SHAPELESS =
-    /[\p{Cc}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u00ad\u061c\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/u;
+const SHAPELESS = new RegExp(
+    [
+        String.raw`[\p{Cc}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u00ad\u061c\u200b\u200c\u200e\u200f]`,
+        String.raw`[\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]`,
+    ].join("|"),
+    "u",
+);
 
 /** Fails if a name is not one that every system takes for a new file. @param {string} name @param {string} from */
 function safe(name, from) {

@@ -4,11 +4,21 @@ import { createHash } from "node:crypto";
 import { equal, ok, test } from "../cases.mjs";
 
 /** What could send something, or navigate away. The page's own code has none of it. */
-const WAYS_OUT =
-    /\b(?:XMLHttpRequest|WebSocket|WebTransport|EventSource|sendBeacon|importScripts|RTCPeerConnection|localStorage|sessionStorage|indexedDB|serviceWorker|cookie)\b|\bimport\(|\blocation\s*=[^=]|\blocation\.(?:href\s*=[^=]|assign|replace|reload|hash|search)|\bwindow\.open|\.submit\(/;
+const WAYS_OUT = new RegExp(
+    [
+        String.raw`\b(?:XMLHttpRequest|WebSocket|WebTransport|EventSource|RTCPeerConnection)\b`,
+        String.raw`\b(?:sendBeacon|importScripts|serviceWorker|localStorage|sessionStorage|indexedDB|cookie)\b`,
+        String.raw`\bimport\(|\bwindow\.open|\.submit\(`,
+        String.raw`\blocation\s*=[^=]|\blocation\.(?:href\s*=[^=]|assign|replace|reload|hash|search)`,
+    ].join("|"),
+);
 /** What makes elements or code from text. */
-const FROM_TEXT =
-    /\b(?:innerHTML|outerHTML|insertAdjacentHTML|setHTML|setHTMLUnsafe|createContextualFragment|DOMParser|srcdoc|eval)\b|\bdocument\.write|\bnew Function\b|\bFunction\(/;
+const FROM_TEXT = new RegExp(
+    [
+        String.raw`\b(?:innerHTML|outerHTML|insertAdjacentHTML|setHTML|setHTMLUnsafe|createContextualFragment)\b`,
+        String.raw`\b(?:DOMParser|srcdoc|eval)\b|\bdocument\.write|\bnew Function\b|\bFunction\(`,
+    ].join("|"),
+);
 
 /** Returns the page, its policy, and the text of its style and code. @param {import("../room.mjs").Room} room */
 function parts(room) {
@@ -259,7 +269,8 @@ test("what happens in the page's threads is bound by the same policy", async roo
     });
     await visit.page.reload();
     const answer = await visit.page.evaluate(base => {
-        const code = `fetch(${JSON.stringify(base)} + "thread").then(() => postMessage("sent"), () => postMessage("refused"))`;
+        const answers = '() => postMessage("sent"), () => postMessage("refused")';
+        const code = `fetch(${JSON.stringify(base)} + "thread").then(${answers})`;
         const address = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
         const { stolen } = /** @type {any} */ (globalThis);
         const worker = new Worker(stolen.createScriptURL(address));
