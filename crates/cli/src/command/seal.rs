@@ -3,6 +3,7 @@
 mod format;
 mod verify;
 
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -21,7 +22,7 @@ use crate::key::identity::Identities;
 use crate::key::passphrase::Passphrases;
 use crate::key::recipient::{NamedRecipients, RecipientArgs, Recipients};
 use crate::key::signed::SigningArgs;
-use crate::place::armor::Armor;
+use crate::place::armor::{Armor, ArmorAt};
 use crate::place::claims::Claims;
 use crate::place::ending::PAGE;
 use crate::place::input::{Input, Source};
@@ -43,7 +44,7 @@ use deadpan_fleet::Job;
 use deadpan_pack::{Packer, Rules};
 use deadpan_remote::Address;
 use deadpan_repair::Percent;
-use deadpan_seal::{Error, Kind, Metadata, Sealing, Work, age, key};
+use deadpan_seal::{Error, Kind, Metadata, Sealing, Summary, Work, WriteAt, age, key};
 pub use format::FormatArg;
 use verify::Removal;
 
@@ -315,16 +316,40 @@ impl SealArgs {
         if self.is_html() { PAGE } else { self.format().ending() }
     }
 
-    /// Writes the output of the function `seal` as text: in armor, and in a page if the user wants a page.
-    fn write_text<T>(
+    /// Writes the output of the function `seal`, in armor or in a page if the user wants text.
+    fn write<T>(
         &self,
-        mut output: impl Write + Send,
+        output: &Output,
         seal: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if !self.is_html() {
-            return armored(self.format(), &mut output, seal);
+        let mut output = output.writer();
+        if self.is_html() {
+            return Page::own().around(&mut output, |output| armored(FormatArg::Deadpan, output, seal));
         }
-        Page::own().around(&mut output, |output| armored(FormatArg::Deadpan, output, seal))
+        if self.armor { armored(self.format(), &mut output, seal) } else { seal(&mut *output) }
+    }
+
+    /// Writes the output of the function `seal` to the positions of a file, in armor or in a page if the user wants
+    /// text. The function `seal` also returns the length of its output.
+    fn write_at<T>(
+        &self,
+        file: &File,
+        seal: impl FnOnce(&dyn WriteAt) -> Result<(Summary, T), Error>,
+    ) -> Result<(Summary, T), Error> {
+        if !self.is_text() {
+            return seal(file);
+        }
+        let page = self.is_html().then(Page::own);
+        let (front, rear) = page.as_ref().map_or((&[][..], &[][..]), |page| (page.front(), Page::REAR));
+        let armor = ArmorAt::begin(file, front)?;
+        let (summary, done) = seal(&armor)?;
+        armor.finish(summary.sealed, rear).map_err(Error::Write)?;
+        Ok((summary, done))
+    }
+
+    /// Returns the output as a file, if the format can be written at positions.
+    fn positions<'a>(&self, output: &'a Output) -> Option<&'a File> {
+        output.positions().filter(|_| !self.is_text() || self.format() == FormatArg::Deadpan)
     }
 
     /// Returns the format that the user chose, or else the format that belongs to the extension of the output.
@@ -651,15 +676,16 @@ impl<'a> SealJob<'a> {
             let packer = self.args.pack.packer(input, Some(output), self.rules.clone())?;
             return self.folder(sealing, packer, &input.shown(), output, &work);
         }
-        let summary = if self.args.is_text() {
-            self.args.write_text(output.writer(), |armor| sealing.seal_stream(input.reader(), armor, &work))
-        } else {
-            match (input.file().filter(|_| input.positioned), output.positions()) {
-                (Some(from), Some(to)) => sealing.seal_file(from, to, &work),
-                _ => sealing.seal_stream(input.reader(), output.writer(), &work),
-            }
+        let summary = match (input.file().filter(|_| input.positioned), self.args.positions(output)) {
+            (Some(from), Some(to)) => self.args.write_at(to, |to| {
+                let length = from.metadata().map_err(Error::Read)?.len();
+                sealing.seal_at(from, length, &to, &work).map(|summary| (summary, ()))
+            }),
+            _ => self
+                .args
+                .write(output, |to| sealing.seal_stream(input.reader(), to, &work).map(|summary| (summary, ()))),
         };
-        let summary = summary.map_err(|error| Failure::blame(error, &input.shown(), &output.shown()))?;
+        let (summary, ()) = summary.map_err(|error| Failure::blame(error, &input.shown(), &output.shown()))?;
         let now = input.file().filter(|_| input.positioned).and_then(|file| file.metadata().ok());
         let grew = now.is_some_and(|now| now.len() > summary.plain);
         let note = || {
@@ -678,12 +704,9 @@ impl<'a> SealJob<'a> {
         work: &Work<'_>,
     ) -> Result<Done, Failure> {
         let source = PackSource(packer);
-        let sealed = if self.args.is_text() {
-            self.args.write_text(output.writer(), |armor| sealing.gather(source, armor, work))
-        } else if let Some(file) = output.positions() {
-            sealing.gather_at(source, file, work)
-        } else {
-            sealing.gather(source, output.writer(), work)
+        let sealed = match self.args.positions(output) {
+            Some(to) => self.args.write_at(to, |to| sealing.gather_at(source, &to, work)),
+            None => self.args.write(output, |to| sealing.gather(source, to, work)),
         };
         let (_, PackSource(packer)) = sealed.map_err(|error| folder::blame(error, name, &output.shown()))?;
         let mut done = Done { bytes: packer.size(), ..folder::outcome(name, &packer.notes()) };

@@ -1,19 +1,22 @@
 //! Armor: sealed bytes as a text in PEM. Writing and reading armor takes constant memory. docs/format-seal.md defines
 //! the format.
 
+mod placed;
+
 use std::io::{self, BufRead, BufReader, Read, Write};
 
 use crate::place::page;
 use crate::tell::failure::{Exit, Failure};
 use deadpan_base64::STANDARD;
 use deadpan_base64::stream::io::{DecodeReader, EncodeWriter};
+pub use placed::ArmorAt;
 
 pub const BEGIN: &[u8] = b"-----BEGIN DEADPAN SEALED FILE-----";
 const END: &[u8] = b"-----END DEADPAN SEALED FILE-----";
 const COLUMNS: usize = 64;
 /// The number of bytes of text that are written at once.
 const PIECE: usize = 1 << 18;
-/// The maximum length of the first line and of the last line, including white space around the marker.
+/// The maximum length of a line that may be the first or the last, with the white space before the marker.
 const LONGEST_MARKER: usize = 256;
 /// The byte order mark, which some editors put at the beginning of a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -291,19 +294,23 @@ impl<R: Read> Body<R> {
     }
 
     /// Reads the rest of a line, but leaves the line end in the buffer. The function reads only the first line and the
-    /// last line, which are short. If a line is too long, reads only its beginning.
+    /// last line, which are short, but any white space may follow them. If a line is too long, reads only its
+    /// beginning.
     fn marker(&mut self) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         loop {
             self.fill()?;
             let buffer = self.input.buffer();
             let length = buffer.iter().position(is_line_end).unwrap_or(buffer.len());
-            let length = length.min(LONGEST_MARKER - line.len());
-            if length == 0 {
-                return Ok(trimmed(&line).to_vec());
-            }
             line.extend_from_slice(&buffer[..length]);
             self.input.consume(length);
+            let text = trimmed(&line).len();
+            if length == 0 || text > LONGEST_MARKER {
+                line.truncate(text);
+                return Ok(line);
+            }
+            // So much white space is no part of a marker, whatever follows it.
+            line.truncate(text + LONGEST_MARKER);
         }
     }
 

@@ -79,6 +79,9 @@ pub fn find(start: &mut Vec<u8>, mut file: impl Read) -> io::Result<Beginning> {
 pub struct Page(Vec<u8>);
 
 impl Page {
+    /// The text behind the armor.
+    pub const REAR: &[u8] = b"</script>\n";
+
     /// Returns the page of this program.
     pub fn own() -> Self {
         Self([own(), ELEMENT].concat())
@@ -87,6 +90,11 @@ impl Page {
     /// Makes a page of all bytes before the armor of a file.
     pub fn before_armor(bytes: &[u8]) -> Self {
         Self(bytes.to_vec())
+    }
+
+    /// Returns the text before the armor.
+    pub fn front(&self) -> &[u8] {
+        &self.0
     }
 
     /// Returns the page itself.
@@ -107,7 +115,7 @@ impl Page {
     ) -> Result<T, Error> {
         output.write_all(&self.0).map_err(Error::Write)?;
         let done = armor(output)?;
-        output.write_all(&[ELEMENT_END, b"\n"].concat()).and_then(|()| output.flush()).map_err(Error::Write)?;
+        output.write_all(Self::REAR).and_then(|()| output.flush()).map_err(Error::Write)?;
         Ok(done)
     }
 }

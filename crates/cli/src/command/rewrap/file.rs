@@ -57,6 +57,9 @@ impl Rewrapped {
                 "{name} is signed: unless that was --for-anyone, `open` tells new recipients that it was forwarded"
             ));
         }
+        if outcome.changed && sealed.page.as_ref().is_some_and(|page| page.version().is_none()) {
+            outcome.notes.push(format!("{name} keeps its page, which is not the page of this version"));
+        }
         Ok(Self { header, old: opened.header_length(), outcome })
     }
 }

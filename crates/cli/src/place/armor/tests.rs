@@ -1,6 +1,10 @@
 //! Tests of the forms of armor that Deadpan writes and reads.
 
+use std::io::Seek;
+use std::thread;
+
 use super::*;
+use deadpan_seal::WriteAt;
 
 fn armored(bytes: &[u8], step: usize) -> Vec<u8> {
     let mut text = Vec::new();
@@ -44,6 +48,55 @@ fn armor_is_what_pem_writes_and_reads_back() {
             assert_eq!(read(&text).unwrap(), bytes);
         }
     }
+}
+
+/// Writes armor at positions, on two threads, in pieces of `step` bytes that begin at `first`. The last pieces are
+/// written first.
+fn placed(bytes: &[u8], first: usize, step: usize) -> Vec<u8> {
+    let mut file = tempfile::tempfile().unwrap();
+    let armor = ArmorAt::begin(&file, b"front\n").unwrap();
+    let (head, rest) = bytes.split_at(first.min(bytes.len()));
+    let pieces: Vec<_> = rest.chunks(step).zip((head.len()..).step_by(step)).chain([(head, 0)]).collect();
+    let (odd, even): (Vec<_>, Vec<_>) = pieces.into_iter().rev().partition(|(_, position)| position / step % 2 == 1);
+    thread::scope(|scope| {
+        for half in [&odd, &even] {
+            scope.spawn(|| {
+                half.iter().for_each(|(piece, position)| armor.write_all_at(piece, *position as u64).unwrap());
+            });
+        }
+    });
+    armor.finish(bytes.len() as u64, b"rear\n").unwrap();
+    let mut text = Vec::new();
+    file.rewind().unwrap();
+    file.read_to_end(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn armor_that_is_written_at_positions_is_the_same_text() {
+    for length in [0, 1, 2, 47, 48, 49, 95, 96, 97, 3073, 10_000, 2_000_000] {
+        let bytes: Vec<u8> = (0..length).map(|index| (index * 7 + index / 256) as u8).collect();
+        let expected = [b"front\n", &armored(&bytes, 1 << 16)[..], b"rear\n"].concat();
+        for (first, step) in [(0, 48), (1, 48), (0, 5), (13, 20), (47, 4096), (100, 700_000), (9_999_999, 1)] {
+            if length / step < 5000 {
+                assert!(placed(&bytes, first, step) == expected, "{length} {first} {step}");
+            }
+        }
+    }
+}
+
+/// Space that was reserved is given back, and a file that holds something is not written to.
+#[test]
+fn armor_at_positions_needs_an_empty_file_and_ends_where_its_text_ends() {
+    let file = tempfile::tempfile().unwrap();
+    let armor = ArmorAt::begin(&file, b"").unwrap();
+    armor.reserve(10 << 20).unwrap();
+    armor.write_all_at(&[7; 100], 0).unwrap();
+    armor.finish(100, b"").unwrap();
+    assert_eq!(file.metadata().unwrap().len(), armored(&[7; 100], 100).len() as u64);
+    #[cfg(target_os = "linux")]
+    assert!(std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap()) < 1 << 10);
+    assert!(matches!(ArmorAt::begin(&file, b""), Err(deadpan_seal::Error::NotEmpty)));
 }
 
 #[test]
@@ -108,6 +161,17 @@ fn a_line_that_is_wrong_is_named() {
             "BEGIN DEADPAN SEALED FILE-----",
             "BEGIN DEADPAN SEALED FILE-----Bw",
             "the armor is damaged in line 1: it holds more than the marker -----BEGIN DEADPAN SEALED FILE-----",
+        ),
+        (
+            "FILE-----\n",
+            &format!("FILE-----{}Bw\n", " ".repeat(1000)),
+            "the armor is damaged in line 1: it holds more than the marker -----BEGIN DEADPAN SEALED FILE-----",
+        ),
+        ("BEGIN DEADPAN", &format!("BEGIN{}DEADPAN", " ".repeat(1000)), "no armor"),
+        (
+            "END DEADPAN",
+            &format!("END{}DEADPAN", " ".repeat(1000)),
+            "the armor is damaged in line 5: it is neither base64 nor the end of the armor",
         ),
         ("Bw==", "Bw=", "the armor is damaged: it is not base64"),
         ("Bw==", "Bx==", "the armor is damaged: it is not base64"),
