@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         Some((name, rest)) if name == "page" => page::run(rest),
         _ => {
             let usage = "usage: cargo xtask layers | unsafe | form | shape | asm [--target TRIPLE] [--level LEVEL] \
-                         [--show FUNCTION] | page [--check] FILE.html";
+                         [--show FUNCTION] | page FILE.html";
             Err(usage.to_owned())
         }
     };

@@ -1,8 +1,6 @@
-//! `cargo xtask page FILE.html` compresses Deadpan's page for the program, which holds the page. With `--check`,
-//! compares the page in the program with the file.
+//! `cargo xtask page FILE.html` compresses Deadpan's page for the program, which holds the page.
 
 use std::fs;
-use std::path::Path;
 
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::CParameter;
@@ -24,11 +22,7 @@ const BEGIN: &str = "-----BEGIN DEADPAN SEALED FILE-----";
 const ELEMENT: &str = "id=\"deadpan-sealed\">\n";
 
 pub(crate) fn run(arguments: &[String]) -> Result<Outcome, String> {
-    let (file, is_check) = match arguments {
-        [file] => (file, false),
-        [option, file] | [file, option] if option == "--check" => (file, true),
-        _ => return Err("usage: cargo xtask page [--check] FILE.html".to_owned()),
-    };
+    let [file] = arguments else { return Err("usage: cargo xtask page FILE.html".to_owned()) };
     let page = fs::read(file).map_err(|error| format!("cannot read {file}: {error}"))?;
     let faults = faults(&page);
     if !faults.is_empty() {
@@ -36,9 +30,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<Outcome, String> {
         return Ok(Outcome::Found);
     }
     let place = Workspace::find()?.root.join(PLACE);
-    if is_check {
-        return check(file, &page, &place);
-    }
     let compressed = compress(&page).map_err(|error| format!("cannot compress {file}: {error}"))?;
     fs::write(&place, &compressed).map_err(|error| format!("cannot write {}: {error}", place.display()))?;
     println!("page: {PLACE}: {} bytes, {} compressed", page.len(), compressed.len());
@@ -49,17 +40,6 @@ fn compress(page: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut compressor = Compressor::new(LEVEL)?;
     compressor.set_parameter(CParameter::ChecksumFlag(true))?;
     compressor.compress(page)
-}
-
-fn check(file: &str, page: &[u8], place: &Path) -> Result<Outcome, String> {
-    let failed = |error| format!("cannot read {}: {error}", place.display());
-    let held = fs::read(place).map_err(failed)?;
-    if zstd::bulk::decompress(&held, MOST).map_err(failed)? != page {
-        println!("page: {PLACE} holds another page than {file}\nhint: update it with: cargo xtask page {file}");
-        return Ok(Outcome::Found);
-    }
-    println!("page: {PLACE} holds {file}, {} bytes", page.len());
-    Ok(Outcome::Clean)
 }
 
 /// Returns what would keep a program from finding the armor behind a page.

@@ -8,19 +8,19 @@
 import { build } from "esbuild";
 import { spawnSync } from "node:child_process";
 import { createReadStream, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { open } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { launch } from "../tests/runner/browser.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const [program, mib = "1024", rounds = "5"] = process.argv.slice(2);
-if (program === undefined) {
+const [given, mib = "1024", rounds = "5"] = process.argv.slice(2);
+if (given === undefined) {
     console.error("usage: node bench/run.mjs DEADPAN [MIB [ROUNDS]]");
     process.exit(2);
 }
+const program = resolve(given);
 const folder = mkdtempSync(join(tmpdir(), "deadpan-bench-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
@@ -34,14 +34,17 @@ function run(command, ...parameters) {
     if (status !== 0) {
         throw new Error(`${command} ${parameters.join(" ")}: ${stderr}`);
     }
+    return stderr;
 }
 
 run("npm", "install", "--silent", "--no-audit", "--no-fund", "--no-package-lock");
-const bundle = join(folder, "ways.mjs");
+const bundle = join(folder, "ways/ways.mjs");
 await build({
     entryPoints: [join(here, "ways.ts")],
-    outfile: bundle,
+    outdir: join(folder, "ways"),
+    outExtension: { ".js": ".mjs" },
     bundle: true,
+    splitting: true,
     format: "esm",
     target: "es2022",
     external: ["node:*", "module", "path", "fs", "crypto", "url"],
@@ -60,34 +63,11 @@ function make(name, bytes) {
     return { sealed: `${data}.dpn`, age: `${data}.age`, size: bytes };
 }
 
-// OpenPGP.js looks into it, and Node.js 20 does not have it.
-Object.assign(globalThis, { navigator: globalThis.navigator ?? { userAgent: "" } });
-const { WAYS, once, part: readPart, recipient } = await import(pathToFileURL(bundle).href);
+const { IDENTITY, WAYS, part: readPart, recipient } = await import(pathToFileURL(bundle).href);
 const publicKey = await recipient();
 const bytes = Number(mib) * 2 ** 20;
 const whole = make("whole", bytes);
 const part = make("part", bytes / 8);
-
-/** @param {string} path */
-async function fileSource(path) {
-    const file = await open(path);
-    return {
-        size: statSync(path).size,
-        /** @param {number} offset @param {number} length */
-        async read(offset, length) {
-            const buffer = new Uint8Array(length);
-            const { bytesRead } = await file.read(buffer, 0, length, offset);
-            return buffer.subarray(0, bytesRead);
-        },
-    };
-}
-
-/** @param {typeof whole} files */
-const benchOf = async files => ({
-    sealed: await fileSource(files.sealed),
-    age: await fileSource(files.age),
-    size: files.size,
-});
 
 /** @param {number[]} numbers */
 const median = numbers => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
@@ -115,26 +95,44 @@ async function compare(where, measure) {
     }
 }
 
-const [nodeWhole, nodePart] = [await benchOf(whole), await benchOf(part)];
-await compare(`Node.js ${process.versions.node}`, name => once(name, nodeWhole, nodePart));
-
-// Memory: a process of its own, which seals and opens as a stream.
-const GIB = 10;
-const { stdout } = spawnSync(
-    process.execPath,
-    [
-        "--input-type=module",
-        "--eval",
-        `import { through } from ${JSON.stringify(pathToFileURL(bundle).href)};
-        await through(2 ** 20);
-        const before = process.resourceUsage().maxRSS;
-        if ((await through(${GIB} * 2 ** 30)) !== ${GIB} * 2 ** 30) throw new Error("not all came out");
-        const peak = process.resourceUsage().maxRSS;
-        console.log(Math.round(peak / 1024) + " MiB at most, and 1 MiB takes " + Math.round(before / 1024) + " MiB");`,
-    ],
-    { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] },
+// Each measurement has a process of its own.
+const measured = `
+    import { once, onDisk } from ${JSON.stringify(pathToFileURL(bundle).href)};
+    const bench = async ({ sealed, age, size }) => ({ sealed: await onDisk(sealed), age: await onDisk(age), size });
+    const [name, ...files] = JSON.parse(process.argv[1]);
+    const [whole, part] = await Promise.all(files.map(bench));
+    console.error(await once(name, whole, part));
+    process.exit();`;
+await compare(`Node.js ${process.versions.node}`, async name =>
+    Number(run(process.execPath, "--input-type=module", "--eval", measured, JSON.stringify([name, whole, part]))),
 );
-console.log(`\nsealing and opening ${GIB} GiB as a stream: memory of the process ${stdout.trim()}`);
+
+// Memory: one process seals zeros as a stream, and another one opens them, both with the built package alone.
+const GIB = 10;
+const package_ = JSON.stringify(new URL("../dist/index.js", import.meta.url));
+const peak = `
+    import { readFileSync } from "node:fs";
+    import { once } from "node:events";
+    import { openStream, readPrivateKey, sealStream } from ${package_};
+    const key = await readPrivateKey(${JSON.stringify(IDENTITY)});
+    const peak = () => Math.round(/VmHWM:\\s*(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"))[1] / 1024);
+    const before = peak();
+    const tell = what => console.error(what + " " + (peak() - before) + " MiB more than the " + before + " MiB before");`;
+const sealing = `${peak}
+    const zeros = new Uint8Array(1 << 20);
+    async function* data() { for (let mib = 0; mib < ${GIB} * 1024; mib++) yield zeros; }
+    for await (const piece of await sealStream(data(), key.publicKey)) {
+        if (!process.stdout.write(piece)) await once(process.stdout, "drain");
+    }
+    tell("sealing");`;
+const opening = `${peak}
+    let bytes = 0;
+    for await (const piece of (await openStream(process.stdin, key)).stream) bytes += piece.length;
+    if (bytes !== ${GIB} * 2 ** 30) throw new Error("not all came out");
+    tell("opening");`;
+const node = (/** @type {string} */ code) => `"${process.execPath}" --input-type=module --eval '${code}'`;
+const told = run("bash", "-c", `set -o pipefail; ${node(sealing)} | ${node(opening)}`);
+console.log(`\n${GIB} GiB as a stream:\n${told.trim()}`);
 
 // A server that counts requests and bytes.
 let requests = 0;
@@ -156,10 +154,10 @@ console.log(`100 kB from the middle of a file on a server: ${requests} requests,
 
 // Chromium: the files come from the disk, through an <input>, as users choose them.
 const server = createServer((request, response) => {
-    const path = request.url === "/ways.mjs" ? bundle : undefined;
-    response.setHeader("Content-Type", path ? "text/javascript" : "text/html");
-    if (path) {
-        createReadStream(path).pipe(response);
+    const url = request.url ?? "/";
+    response.setHeader("Content-Type", url.endsWith(".mjs") ? "text/javascript" : "text/html");
+    if (url.endsWith(".mjs")) {
+        createReadStream(join(folder, "ways", url)).pipe(response);
     } else {
         response.end('<!doctype html><link rel="icon" href="data:,"><input type="file" multiple>');
     }
@@ -170,27 +168,31 @@ const port = typeof address === "object" && address !== null ? address.port : 0;
 const browser = await launch("chromium");
 try {
     const page = await browser.newPage();
-    await page.goto(`http://127.0.0.1:${port}/`);
-    const input = await page.$("input");
-    await input?.uploadFile(whole.sealed, whole.age, part.sealed, part.age);
-    await page.evaluate(
-        async (size, partSize) => {
-            const ways = await import(/** @type {any} */ ("/ways.mjs"));
-            const files = [...(document.querySelector("input")?.files ?? [])].map(file => ({
-                size: file.size,
-                read: async (/** @type {number} */ offset, /** @type {number} */ length) =>
-                    new Uint8Array(await file.slice(offset, offset + length).arrayBuffer()),
-            }));
-            const [whole, part] = [
-                { sealed: files[0], age: files[1], size },
-                { sealed: files[2], age: files[3], size: partSize },
-            ];
-            Object.assign(window, { measure: (/** @type {string} */ name) => ways.once(name, whole, part) });
-        },
-        whole.size,
-        part.size,
-    );
-    await compare("Chromium", name => page.evaluate(way => /** @type {any} */ (window).measure(way), name));
+    await compare("Chromium", async name => {
+        // Each measurement has a page of its own.
+        await page.goto(`http://127.0.0.1:${port}/`);
+        const input = await page.$("input");
+        await input?.uploadFile(whole.sealed, whole.age, part.sealed, part.age);
+        return page.evaluate(
+            async (way, size, partSize) => {
+                const ways = await import(/** @type {any} */ ("/ways.mjs"));
+                const files = [...(document.querySelector("input")?.files ?? [])].map(file => ({
+                    size: file.size,
+                    slow: true,
+                    read: async (/** @type {number} */ offset, /** @type {number} */ length) =>
+                        new Uint8Array(await file.slice(offset, offset + length).arrayBuffer()),
+                }));
+                const [whole, part] = [
+                    { sealed: files[0], age: files[1], size },
+                    { sealed: files[2], age: files[3], size: partSize },
+                ];
+                return /** @type {Promise<number>} */ (ways.once(way, whole, part));
+            },
+            name,
+            whole.size,
+            part.size,
+        );
+    });
 } finally {
     await browser.close();
     server.close();

@@ -1,7 +1,7 @@
 /**
  * A worker for `deadpan lab`: measures what handles secrets in this package, in the Node.js process that runs it.
  *
- *     npm run build
+ *     node build.mjs
  *     deadpan lab timing --worker 'node lab/worker.mjs'
  *
  * docs/lab-worker.md describes the protocol. WebCrypto answers later, so each call is awaited: the times of these

@@ -55,4 +55,13 @@ export {
     type SealOptions,
     type To,
 } from "./seal.ts";
-export { remote, RemoteError, type RemoteOptions, type Source, type SourceLike, type StreamLike } from "./source.ts";
+export {
+    fromFileHandle,
+    remote,
+    RemoteError,
+    type FileHandleLike,
+    type RemoteOptions,
+    type Source,
+    type SourceLike,
+    type StreamLike,
+} from "./source.ts";

@@ -6,6 +6,8 @@ import { TruncatedError } from "./error.ts";
 /** Bytes that can be read at any place. `read` returns `length` bytes, or fewer if the source became shorter. */
 export interface Source {
     readonly size: number;
+    /** Whether each read takes long. Large files are then read in longer pieces, several at a time. */
+    readonly slow?: boolean;
     read(offset: number, length: number): Promise<Uint8Array>;
 }
 
@@ -24,6 +26,7 @@ export function source(data: SourceLike): Source {
     if (typeof Blob !== "undefined" && data instanceof Blob) {
         return {
             size: data.size,
+            slow: true,
             read: async (offset, length) => new Uint8Array(await data.slice(offset, offset + length).arrayBuffer()),
         };
     }
@@ -31,6 +34,31 @@ export function source(data: SourceLike): Source {
         return data;
     }
     throw new TypeError("data must be bytes, a Blob, or an object with size and read(offset, length)");
+}
+
+/** An open file: a `FileHandle` of Node.js, Deno or Bun. */
+export interface FileHandleLike {
+    stat(): Promise<{ readonly size: number }>;
+    read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
+}
+
+/** Returns a source for an open file of Node.js. The caller closes the file. */
+export async function fromFileHandle(handle: FileHandleLike): Promise<Source> {
+    return {
+        size: (await handle.stat()).size,
+        async read(offset, length) {
+            const bytes = new Uint8Array(length);
+            let filled = 0;
+            while (filled < length) {
+                const { bytesRead } = await handle.read(bytes, filled, length - filled, offset + filled);
+                if (bytesRead === 0) {
+                    break;
+                }
+                filled += bytesRead;
+            }
+            return bytes.subarray(0, filled);
+        },
+    };
 }
 
 class Memory implements Source {
@@ -83,7 +111,8 @@ async function body(answer: Response, length: number, url: string | URL): Promis
 
 /** A part of another source. */
 export function slice(from: Source, begin: number, end: number): Source {
-    return { size: end - begin, read: (offset, length) => from.read(begin + offset, length) };
+    const { slow = false } = from;
+    return { size: end - begin, slow, read: (offset, length) => from.read(begin + offset, length) };
 }
 
 /** A web server does not hand out the file. */
@@ -137,6 +166,7 @@ export async function remote(url: string | URL, options: RemoteOptions = {}): Pr
     const size = Number(total);
     return {
         size,
+        slow: true,
         async read(offset, length) {
             if (length === 0) {
                 return new Uint8Array();

@@ -10,6 +10,7 @@ import {
     TruncatedError,
 } from "../src/error.ts";
 import {
+    fromFileHandle,
     inspect,
     open,
     openFile,
@@ -161,6 +162,24 @@ test("ranges of two segments, signed", async () => {
     }
     await rejects(opened.read(0, whole.length + 1), RangeError);
     await rejects(opened.read(-1, 1), RangeError);
+});
+
+test("a file handle that reads a little at a time, and one that ends early", async () => {
+    const sealed = await file("signed/long.dpn");
+    const mine = await key("x25519");
+    let end = sealed.length;
+    const handle = {
+        stat: async () => ({ size: sealed.length }),
+        read: async (buffer: Uint8Array, offset: number, length: number, position: number) => {
+            const piece = sealed.subarray(position, Math.min(position + length, position + 100_000, end));
+            buffer.set(piece, offset);
+            return { bytesRead: piece.length };
+        },
+    };
+    const opened = await openFile(await fromFileHandle(handle), mine);
+    equal(await opened.read(0, opened.size), await open(sealed, mine));
+    end--;
+    await rejects(openFile(await fromFileHandle(handle), mine), TruncatedError);
 });
 
 test("a folder", async () => {

@@ -15,7 +15,7 @@ export const SEGMENT = 262_144;
 const ROTATION = 2 ** 20;
 const MOST_SEGMENTS = 2 ** 40;
 /** This many segments are opened or sealed at a time: WebCrypto works on several cores. */
-const IN_FLIGHT = 8;
+const IN_FLIGHT = 4;
 
 /** A function that looks at each opened segment before it is released, and throws if it is not what was signed. */
 export type SegmentCheck = (segment: number, data: Bytes) => Promise<void>;
@@ -177,37 +177,43 @@ export class Payload {
     async *range(begin: number, end: number): AsyncGenerator<Bytes, void, void> {
         await this.openLast();
         const last = Math.ceil(end / this.step);
-        const each = inFlight(this.segment);
-        // While the segments of one stretch are opened, the next stretch is read.
-        const stretch = (first: number): Promise<Bytes> => {
-            const from = this.#at + first * this.segment;
-            const to = Math.min(first + each, last) === this.segments ? this.#end : from + each * this.segment;
-            return take(this.#source, from, Math.min(to, this.#at + last * this.segment, this.#end) - from);
+        // While the segments of one stretch are opened, the next stretches are read. Short stretches need less memory.
+        const { segments, stretches } = this.#source.slow
+            ? { segments: 16, stretches: 2 }
+            : { segments: 6, stretches: 1 };
+        const each = atOnce(segments, this.segment);
+        const reads: Promise<Bytes>[] = [];
+        let next = Math.floor(begin / this.step);
+        const readAhead = (): void => {
+            while (next < last && reads.length < stretches) {
+                const from = this.#at + next * this.segment;
+                const to = Math.min(this.#at + Math.min(next + each, last) * this.segment, this.#end);
+                const read = take(this.#source, from, to - from);
+                // An error that comes while the consumer waits is not unhandled: a later turn awaits the promise.
+                read.catch(() => {});
+                reads.push(read);
+                next += each;
+            }
         };
-        let first = Math.floor(begin / this.step);
-        let read = first < last ? stretch(first) : undefined;
-        while (read !== undefined) {
-            const bytes = await read;
-            const next = first + each;
-            read = next < last ? stretch(next) : undefined;
-            // An error that comes while the consumer waits is not unhandled: the next turn awaits the promise.
-            read?.catch(() => {});
-            const opened: Promise<Bytes>[] = [];
-            for (let at = 0; at < bytes.length; at += this.segment) {
-                opened.push(this.#opened(first + at / this.segment, bytes.subarray(at, at + this.segment)));
-            }
-            for (const segment of opened) {
-                segment.catch(() => {});
-            }
-            for (const [place, segment] of opened.entries()) {
-                const from = (first + place) * this.step;
-                const data = await segment;
-                const piece = data.subarray(Math.max(0, begin - from), Math.min(data.length, end - from));
-                if (piece.length > 0) {
-                    yield piece;
+        let at = next;
+        readAhead();
+        const flying: { readonly from: number; readonly data: Promise<Bytes> }[] = [];
+        while (flying.length > 0 || reads.length > 0) {
+            while (reads.length > 0 && flying.length < IN_FLIGHT) {
+                const bytes = await reads.shift()!;
+                readAhead();
+                for (let place = 0; place < bytes.length; place += this.segment, at++) {
+                    const data = this.#opened(at, bytes.subarray(place, place + this.segment));
+                    data.catch(() => {});
+                    flying.push({ from: at * this.step, data });
                 }
             }
-            first = next;
+            const { from, data } = flying.shift()!;
+            const opened = await data;
+            const piece = opened.subarray(Math.max(0, begin - from), Math.min(opened.length, end - from));
+            if (piece.length > 0) {
+                yield piece;
+            }
         }
     }
 
@@ -225,7 +231,7 @@ export class Payload {
 /** Yields the data of a payload in a stream, and ends after the last segment. */
 export async function* openSegments(pieces: Pieces, keys: SegmentKeys): AsyncGenerator<Bytes, void, void> {
     const flying: Promise<Bytes>[] = [];
-    const most = inFlight(keys.segment);
+    const most = atOnce(IN_FLIGHT, keys.segment);
     let final = false;
     for (let i = 0; !final || flying.length > 0; i++) {
         if (!final) {
@@ -252,7 +258,7 @@ export async function* openSegments(pieces: Pieces, keys: SegmentKeys): AsyncGen
 /** Seals what a stream yields, as segments. */
 export async function* sealSegments(data: AsyncIterable<Bytes>, keys: SegmentKeys): AsyncGenerator<Bytes, void, void> {
     const flying: Promise<Bytes>[] = [];
-    const most = inFlight(keys.segment);
+    const most = atOnce(IN_FLIGHT, keys.segment);
     let i = 0;
     for await (const { piece, final } of equalPieces(data, keys.segment - OVERHEAD)) {
         const sealed = keys.seal(i, final, piece);
@@ -296,7 +302,7 @@ async function* equalPieces(data: AsyncIterable<Bytes>, step: number): AsyncGene
     yield { piece: held.subarray(0, filled), final: true };
 }
 
-/** Returns how many segments to have in flight, so that large segments do not need much memory. */
-function inFlight(segment: number): number {
-    return Math.max(2, Math.min(IN_FLIGHT, Math.floor((IN_FLIGHT * SEGMENT) / segment)));
+/** Returns how many segments to have at a time: `most`, or fewer, so that large segments do not need much memory. */
+function atOnce(most: number, segment: number): number {
+    return Math.max(2, Math.min(most, Math.floor((most * SEGMENT) / segment)));
 }

@@ -287,8 +287,10 @@ impl Header {
                 None => kinds.push((stanza, 1)),
             }
         }
-        let words = |(kind, count): &(Stanza, usize)| {
-            if *count == 1 { format!("one {kind}") } else { format!("{count} {kind}s") }
+        let words = |(kind, count): &(Stanza, usize)| match (kind, count) {
+            (kind, 1) => format!("one {kind}"),
+            (Stanza::Unknown, count) => format!("{count} recipients of unknown types"),
+            (kind, count) => format!("{count} {kind}s"),
         };
         let group = group.map(|(needed, of, kem)| {
             let kind = kem.map_or(String::new(), |kem| format!("{} ", kem.name()));

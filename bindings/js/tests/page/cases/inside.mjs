@@ -58,11 +58,7 @@ test("a page of the command line opens the file in it with a passphrase", async 
     const note = frozen("signed/note.txt");
     const args = ["seal", "-q", "--html", "-p", "--passphrase-file", passphrase, "-o", path, note];
     await command(room.program(), args);
-    // The program may hold another version of the page.
-    const made = readFileSync(path);
-    const begin = made.indexOf(BEGIN);
-    ok(begin > 0 && made.subarray(0, 41).equals(room.html.subarray(0, 41)), "the program makes another form");
-    writeFileSync(path, Buffer.concat([room.html, made.subarray(begin)]));
+    ok(readFileSync(path).subarray(0, room.html.length).equals(room.html), "the program holds another page");
     const visit = await enter(room, path);
     await visit.asks();
     equal(await visit.page.evaluate(() => document.activeElement?.id), "open-passphrase", "focus");
