@@ -113,8 +113,9 @@ export class OpenedFile implements Source {
 
     /** Returns the data, or a part of them, as a stream. If the stream fails, what came out of it is not all. */
     stream(options: StreamOptions = {}): ReadableStream<Bytes> {
+        checkOptions(options, ["offset", "length", "signal"]);
         const offset = options.offset ?? 0;
-        const length = options.length ?? this.size - offset;
+        const length = options.length ?? Math.max(0, this.size - offset);
         this.#check(offset, length);
         return streamOf(abortable(this.#range(offset, offset + length), options.signal));
     }
@@ -146,20 +147,35 @@ function allocated(length: number): Bytes {
     }
 }
 
+/** Ends as soon as the signal says so, even if the data wait for something that never comes. */
 async function* abortable(
     data: AsyncGenerator<Bytes, void, void>,
     signal: AbortSignal | undefined,
 ): AsyncGenerator<Bytes, void, void> {
-    signal?.throwIfAborted();
+    if (signal === undefined) {
+        return yield* data;
+    }
+    signal.throwIfAborted();
+    let abort!: () => void;
+    const aborted = new Promise<never>((_, fail) => (abort = () => fail(signal.reason)));
+    aborted.catch(() => {});
+    signal.addEventListener("abort", abort);
     try {
-        for await (const piece of data) {
-            yield piece;
-            signal?.throwIfAborted();
+        for (;;) {
+            const { done, value } = await Promise.race([data.next(), aborted]);
+            if (done) {
+                return;
+            }
+            yield value;
+            signal.throwIfAborted();
         }
     } catch (why) {
         // What was waited for may have failed because it was aborted.
-        signal?.throwIfAborted();
+        signal.throwIfAborted();
         throw why;
+    } finally {
+        signal.removeEventListener("abort", abort);
+        data.return().catch(() => {});
     }
 }
 

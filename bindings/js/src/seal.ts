@@ -67,7 +67,16 @@ export async function sealStream(
     to: To | readonly To[],
     options: SealOptions = {},
 ): Promise<ReadableStream<Bytes>> {
-    return streamOf(await sealed(data, to, options));
+    const isStream = typeof data === "object" && (data instanceof ReadableStream || Symbol.asyncIterator in data);
+    const input = isStream ? streamFrom(data) : undefined;
+    // A stream that is being read is canceled by its reader.
+    const cancel = async (why: unknown) => input?.cancel(why).catch(() => {});
+    try {
+        return streamOf(await sealed(input ?? data, to, options), cancel);
+    } catch (why) {
+        await cancel(why);
+        throw why;
+    }
 }
 
 /** What can be sealed as a folder: a directory of the browser, files that the user has chosen, or a list. */

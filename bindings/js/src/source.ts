@@ -3,7 +3,10 @@
 import { plainBytes, type Bytes } from "./bytes.ts";
 import { TruncatedError } from "./error.ts";
 
-/** Bytes that can be read at any place. `read` returns `length` bytes, or fewer if the source became shorter. */
+/**
+ * Bytes that can be read at any place. `read` returns `length` bytes, or fewer if the source became shorter. It may be
+ * called again before its last result was used, so it returns memory that it does not change later.
+ */
 export interface Source {
     readonly size: number;
     /** Whether each read takes long. Large files are then read in longer pieces, several at a time. */
@@ -31,9 +34,13 @@ export function source(data: SourceLike): Source {
         };
     }
     if (isSource(data)) {
+        if (!Number.isSafeInteger(data.size) || data.size < 0) {
+            throw new TypeError("the size of a source is a whole number from 0 on");
+        }
         return data;
     }
-    throw new TypeError("data must be bytes, a Blob, or an object with size and read(offset, length)");
+    const hint = "fromFileHandle and remote return promises of such an object";
+    throw new TypeError(`data must be bytes, a Blob, or an object with size and read(offset, length); ${hint}`);
 }
 
 /** An open file: a `FileHandle` of Node.js, Deno or Bun. */
@@ -44,6 +51,9 @@ export interface FileHandleLike {
 
 /** Returns a source for an open file of Node.js. The caller closes the file. */
 export async function fromFileHandle(handle: FileHandleLike): Promise<Source> {
+    if (typeof handle?.stat !== "function" || typeof handle.read !== "function") {
+        throw new TypeError("fromFileHandle takes an open file: await open(path) of node:fs/promises");
+    }
     return {
         size: (await handle.stat()).size,
         async read(offset, length) {
@@ -81,7 +91,10 @@ export async function take(from: Source, offset: number, length: number): Promis
         throw new TruncatedError();
     }
     const bytes = plainBytes(await from.read(offset, length));
-    if (bytes.length !== length) {
+    if (bytes.length > length) {
+        throw new TypeError("read(offset, length) of the source returned more than length bytes");
+    }
+    if (bytes.length < length) {
         throw new TruncatedError("the source became shorter while it was read");
     }
     return bytes;
@@ -195,13 +208,24 @@ export function streamFrom(data: StreamLike): ReadableStream<Uint8Array> {
         return data;
     }
     if (typeof data === "object" && data !== null && Symbol.asyncIterator in data) {
-        return streamOf(
-            (async function* () {
-                for await (const bytes of data) {
-                    yield plainBytes(bytes);
-                }
-            })(),
-        );
+        const iterator = data[Symbol.asyncIterator]();
+        const { once, destroy } = data as { once?: unknown; destroy?: unknown };
+        if (typeof once === "function") {
+            // A stream of Node.js may fail before anybody reads it, and would then end the process.
+            once.call(data, "error", () => {});
+        }
+        async function* generator(): AsyncGenerator<Bytes, void, void> {
+            for await (const bytes of { [Symbol.asyncIterator]: () => iterator }) {
+                yield plainBytes(bytes);
+            }
+        }
+        return streamOf(generator(), async () => {
+            if (typeof destroy === "function") {
+                destroy.call(data);
+            } else {
+                iterator.return?.()?.then(undefined, () => {});
+            }
+        });
     }
     throw new TypeError("a stream is a ReadableStream, or yields bytes asynchronously");
 }
@@ -309,9 +333,11 @@ export function streamOf(
     generator: AsyncGenerator<Bytes, void, void>,
     cancel: (why: unknown) => Promise<void> = async () => {},
 ): ReadableStream<Bytes> {
+    let waiting = false;
     return new ReadableStream<Bytes>(
         {
             async pull(controller) {
+                waiting = true;
                 try {
                     const { done, value } = await generator.next();
                     if (done) {
@@ -321,12 +347,19 @@ export function streamOf(
                     }
                 } catch (why) {
                     controller.error(why);
+                } finally {
+                    waiting = false;
                 }
             },
             async cancel(why) {
-                // The generator may wait for what is canceled here, and ends only then.
+                // The generator may wait for what is canceled here, and ends only then, or for a read that never ends.
                 await cancel(why);
-                await generator.return();
+                const ended = generator.return();
+                if (waiting) {
+                    ended.catch(() => {});
+                } else {
+                    await ended;
+                }
             },
         },
         { highWaterMark: 0 },

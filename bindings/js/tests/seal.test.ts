@@ -148,6 +148,108 @@ test("a stream that stalls ends when it is aborted or canceled", async () => {
     await stream.cancel();
 });
 
+test("what was read before a failure comes out, from sources and from streams", async () => {
+    const key = await generateKey("ecc");
+    const data = some(30 * STEP);
+    const sealed = await seal(data, key.publicKey);
+    const header = sealed.length - data.length - 30 * 32;
+    const segments = async (stream: ReadableStream<Uint8Array>): Promise<number> => {
+        const reader = stream.getReader();
+        for (let count = 0; ; count++) {
+            try {
+                const { done, value } = await reader.read();
+                if (done) {
+                    throw new Error("the stream did not fail");
+                }
+                equal(value, data.subarray(count * STEP, (count + 1) * STEP));
+            } catch (why) {
+                ok(/the disk|too early|shorter/.test(String(why)), `another failure: ${why}`);
+                return count;
+            }
+        }
+    };
+    for (const slow of [false, true]) {
+        for (const [at, wanted] of [
+            [17, slow ? 16 : 12],
+            [24, slow ? 16 : 24],
+        ] as const) {
+            let broken = false;
+            const source: Source = {
+                size: sealed.length,
+                slow,
+                read: async (offset, length) => {
+                    if (broken && offset + length > header + at * (STEP + 32)) {
+                        throw new Error("the disk");
+                    }
+                    return sealed.slice(offset, offset + length);
+                },
+            };
+            const opened = await openFile(source, key);
+            broken = true;
+            equal(await segments(opened.stream()), wanted, `${slow} ${at}`);
+        }
+    }
+    for (const whole of [0, 1, 4, 10, 29]) {
+        const cut = new Blob([sealed.slice(0, header + whole * (STEP + 32) + 1000)]).stream();
+        equal(await segments((await openStream(cut, key)).stream), whole);
+    }
+});
+
+test("an input that is not read any more is closed, and one that fails early is reported", async () => {
+    const key = (await generateKey("ecc")).publicKey;
+    let closed = 0;
+    const input = () =>
+        new ReadableStream<Uint8Array>({ pull() {}, cancel: () => void closed++ }, { highWaterMark: 0 });
+    await (await sealStream(input(), key)).cancel();
+    equal(closed, 1);
+    const reader = (await sealStream(input(), key)).getReader();
+    await reader.read();
+    await reader.cancel();
+    equal(closed, 2);
+    await rejects(sealStream(input(), []), TypeError);
+    equal(closed, 3);
+    // A stream of Node.js.
+    const heard: string[] = [];
+    const stream = {
+        once: (name: string) => heard.push(name),
+        destroy: () => heard.push("destroyed"),
+        async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, void> {
+            throw new RangeError("no such file");
+        },
+    };
+    await rejects(gathered(await sealStream(stream, key)), RangeError);
+    await (await sealStream(stream, key)).cancel();
+    equal(heard, ["error", "error", "destroyed"]);
+});
+
+test("a read that hangs keeps nobody from stopping", async () => {
+    const key = await generateKey("ecc");
+    const sealed = await seal(some(3 * STEP), key.publicKey);
+    let hangs = false;
+    const source: Source = {
+        size: sealed.length,
+        read: async (offset, length) => {
+            await (hangs ? new Promise(() => {}) : undefined);
+            return sealed.slice(offset, offset + length);
+        },
+    };
+    const opened = await openFile(source, key);
+    hangs = true;
+    const abort = new AbortController();
+    const reader = opened.stream({ signal: abort.signal }).getReader();
+    const read = reader.read();
+    abort.abort(new RangeError("enough"));
+    await rejects(read, RangeError, /enough/);
+    const other = opened.stream().getReader();
+    void other.read();
+    await other.cancel();
+    await rejects(async () => opened.stream({ offset: 3 * STEP + 1 }), RangeError, /after the data/);
+    await rejects(async () => opened.stream({ lenght: 3 } as object), TypeError, /lenght/);
+    await rejects(openFile({ size: -1, read: source.read }, key), TypeError, /size/);
+    await rejects(openFile(Promise.resolve(source) as unknown as Source, key), TypeError, /promises/);
+    await rejects(openFile({ size: 2000, read: async () => sealed }, key), TypeError, /more than/);
+});
+
 test("a stream of many small pieces", async () => {
     const key = await generateKey("ecc");
     const sealed = await seal(some(100_000), key.publicKey);

@@ -183,9 +183,10 @@ export class Payload {
             : { segments: 6, stretches: 1 };
         const each = atOnce(segments, this.segment);
         const reads: Promise<Bytes>[] = [];
+        const ending = new Ending();
         let next = Math.floor(begin / this.step);
         const readAhead = (): void => {
-            while (next < last && reads.length < stretches) {
+            while (next < last && reads.length < stretches && !ending.failed) {
                 const from = this.#at + next * this.segment;
                 const to = Math.min(this.#at + Math.min(next + each, last) * this.segment, this.#end);
                 const read = take(this.#source, from, to - from);
@@ -200,7 +201,11 @@ export class Payload {
         const flying: { readonly from: number; readonly data: Promise<Bytes> }[] = [];
         while (flying.length > 0 || reads.length > 0) {
             while (reads.length > 0 && flying.length < IN_FLIGHT) {
-                const bytes = await reads.shift()!;
+                const bytes = await ending.unless(reads.shift()!);
+                if (bytes === undefined) {
+                    reads.length = 0;
+                    break;
+                }
                 readAhead();
                 for (let place = 0; place < bytes.length; place += this.segment, at++) {
                     const data = this.#opened(at, bytes.subarray(place, place + this.segment));
@@ -208,13 +213,19 @@ export class Payload {
                     flying.push({ from: at * this.step, data });
                 }
             }
-            const { from, data } = flying.shift()!;
-            const opened = await data;
-            const piece = opened.subarray(Math.max(0, begin - from), Math.min(opened.length, end - from));
-            if (piece.length > 0) {
-                yield piece;
+            const first = flying.shift();
+            if (first !== undefined) {
+                const opened = await first.data;
+                const piece = opened.subarray(
+                    Math.max(0, begin - first.from),
+                    Math.min(opened.length, end - first.from),
+                );
+                if (piece.length > 0) {
+                    yield piece;
+                }
             }
         }
+        ending.throw();
     }
 
     get #end(): number {
@@ -232,25 +243,56 @@ export class Payload {
 export async function* openSegments(pieces: Pieces, keys: SegmentKeys): AsyncGenerator<Bytes, void, void> {
     const flying: Promise<Bytes>[] = [];
     const most = atOnce(IN_FLIGHT, keys.segment);
+    const ending = new Ending();
     let final = false;
+    const next = async (i: number): Promise<Bytes> => {
+        const start = await pieces.peek(4);
+        if (start.length < 4) {
+            throw new TruncatedError();
+        }
+        const length = new DataView(start.buffer, start.byteOffset).getUint32(0);
+        final = length !== 0xffffffff;
+        if (final && (length < OVERHEAD || length > keys.segment)) {
+            throw new TamperedError(`segment ${i} is damaged or was changed after sealing`);
+        }
+        return pieces.exactly(final ? length : keys.segment);
+    };
     for (let i = 0; !final || flying.length > 0; i++) {
-        if (!final) {
-            const start = await pieces.peek(4);
-            if (start.length < 4) {
-                throw new TruncatedError();
-            }
-            const length = new DataView(start.buffer, start.byteOffset).getUint32(0);
-            final = length !== 0xffffffff;
-            if (final && (length < OVERHEAD || length > keys.segment)) {
-                throw new TamperedError(`segment ${i} is damaged or was changed after sealing`);
-            }
-            const segment = await pieces.exactly(final ? length : keys.segment);
+        const segment = final ? undefined : await ending.unless(next(i));
+        if (segment !== undefined) {
             const opened = keys.open(i, final, segment);
             opened.catch(() => {});
             flying.push(opened);
         }
-        if (final || flying.length === most) {
+        final ||= ending.failed;
+        if (flying.length > 0 && (final || flying.length === most)) {
             yield await flying.shift()!;
+        }
+    }
+    ending.throw();
+}
+
+/** A failure to read, which is reported only after the data before it were handed out. */
+class Ending {
+    #why: { readonly error: unknown } | undefined;
+
+    get failed(): boolean {
+        return this.#why !== undefined;
+    }
+
+    /** Returns what was read, or `undefined` if reading fails. */
+    async unless<Result>(read: Promise<Result>): Promise<Result | undefined> {
+        try {
+            return await read;
+        } catch (error) {
+            this.#why = { error };
+            return undefined;
+        }
+    }
+
+    throw(): void {
+        if (this.#why !== undefined) {
+            throw this.#why.error;
         }
     }
 }
