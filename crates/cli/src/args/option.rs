@@ -12,7 +12,7 @@ use deadpan_disk::About;
 
 /// Advice on how to give a passphrase without typing it.
 const GIVEN: &str =
-    "the passphrase is asked for, or comes from --passphrase-file, --passphrase-fd or DEADPAN_PASSPHRASE";
+    "the passphrase is asked for, or comes from --passphrase-file, --passphrase-command or DEADPAN_PASSPHRASE";
 
 /// Returns the failure for an option that the command does not have. `words` are the words of the command line, with
 /// the program's name first. `alike` is an option of the command with a name similar to the given option.
@@ -49,7 +49,12 @@ pub fn no_value(option: &str) -> Failure {
 /// since the value may be a passphrase.
 pub fn no_secret(option: &str) -> Failure {
     let option = option.split([' ', '=']).next().unwrap_or_default();
-    let hint = "a descriptor is a number, such as 3 in `3< FILE`; a passphrase itself is never an argument";
+    let rule = if option == "--passphrase-command" {
+        "a command has words, and each quote in it is closed"
+    } else {
+        "a descriptor is a number, such as 3 in `3< FILE`"
+    };
+    let hint = format!("{rule}; a passphrase itself is never an argument");
     Failure::usage(format!("the value of {option} is not valid"), hint)
 }
 
@@ -213,13 +218,13 @@ const OPTIONS: &[HabitRow] = &[
     habit(
         &["open", "list", "inspect", "sign", "keys protect", "keys unprotect", "share open"],
         &["-p", "--passphrase", "--password", "--passwd", "--pass"],
-        "a passphrase is asked for where one is needed; scripts give it with --passphrase-file, --passphrase-fd or \
+        "a passphrase is asked for where one is needed; scripts give it with --passphrase-file, --passphrase-command or \
          DEADPAN_PASSPHRASE",
     ),
     habit(
         &["seal", "picture hide"],
         &["--password", "--passwd", "--pass"],
-        "-p seals with a passphrase, which is asked for, or comes from --passphrase-file, --passphrase-fd or \
+        "-p seals with a passphrase, which is asked for, or comes from --passphrase-file, --passphrase-command or \
          DEADPAN_PASSPHRASE",
     ),
     habit(

@@ -48,7 +48,7 @@ pub struct KeygenArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Do not protect the private key with a passphrase
-    #[arg(long, conflicts_with_all = ["passphrase_file", "passphrase_fd"])]
+    #[arg(long, conflicts_with_all = ["passphrase_file", "passphrase_fd", "passphrase_command"])]
     no_passphrase: bool,
     #[command(flatten)]
     source: PassphraseArgs,

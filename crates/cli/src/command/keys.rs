@@ -11,7 +11,7 @@ use clap::Subcommand;
 
 use crate::command::plan::Plan;
 use crate::key::home::{self, Home, Public};
-use crate::key::passphrase::{PassphraseArgs, Passphrases};
+use crate::key::passphrase::{PassphraseArgs, Passphrases, stdin_or_path};
 use crate::key::plugin;
 use crate::key::recipient::{misspelt, ssh};
 use crate::place::held;
@@ -82,9 +82,15 @@ enum KeysCommand {
     #[command(after_help = help!(
         "deadpan keys protect hybrid                            asks for the new passphrase",
         "deadpan keys protect hybrid --passphrase-file pw       takes it from a file",
-        "deadpan keys protect old.key"
+        "deadpan keys protect --old-passphrase-file old --passphrase-command 'pass show key' hybrid"
     ))]
-    Protect(Protection),
+    Protect {
+        #[command(flatten)]
+        protection: Protection,
+        /// Take the passphrase that the key has from the first line of this file, to change it in a script
+        #[arg(long, value_name = "FILE", value_parser = stdin_or_path())]
+        old_passphrase_file: Option<PathBuf>,
+    },
     /// Takes the passphrase off a private key
     #[command(after_help = help!(
         "deadpan keys unprotect hybrid      asks for the passphrase",
@@ -143,8 +149,9 @@ impl Plan for Keys {
             Some(KeysCommand::Add { name, key, force }) => add(&home, name, key, *force)?,
             Some(KeysCommand::Remove { name }) => remove(&home, name)?,
             Some(KeysCommand::Default { name }) => default(&home, name.as_deref())?,
-            Some(KeysCommand::Protect(protection)) => {
-                protect::protect(&own(&home, &protection.key)?, &Passphrases::new(&protection.source))?
+            Some(KeysCommand::Protect { protection: Protection { key, source }, old_passphrase_file }) => {
+                let old = old_passphrase_file.clone().map(PassphraseArgs::of_file);
+                protect::protect(&own(&home, key)?, &Passphrases::new(source), old.as_ref())?
             }
             Some(KeysCommand::Unprotect(protection)) => {
                 protect::unprotect(&own(&home, &protection.key)?, &Passphrases::new(&protection.source))?

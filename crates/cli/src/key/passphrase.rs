@@ -1,16 +1,18 @@
-//! Passphrases from a file, a descriptor, the environment, or the terminal. No argument contains a passphrase, since
-//! every user of the machine can see arguments.
+//! Passphrases from a file, a descriptor, another program, the environment, or the terminal. No argument contains a
+//! passphrase, since every user of the machine can see arguments.
 
 use std::cell::OnceCell;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Seek};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
-use crate::key::prompt::{LONGEST, Terminal};
+use crate::key::program::PassphraseCommand;
+use crate::key::prompt::{Asker, LONGEST};
+use crate::key::words;
 use crate::place::held;
 use crate::place::input::Source;
 use crate::tell::advice;
@@ -29,7 +31,7 @@ const NOT_OPEN: &str = "this descriptor is not open; open it in the shell, for e
 pub const VARIABLE: &str = "DEADPAN_PASSPHRASE";
 /// Advice if there is no terminal to ask for the passphrase.
 pub const NO_TERMINAL: &str =
-    "run this on a terminal, or give it with --passphrase-file, --passphrase-fd or DEADPAN_PASSPHRASE";
+    "run this on a terminal, or give it with --passphrase-file, --passphrase-command or DEADPAN_PASSPHRASE";
 /// The number of bytes that one read requests from a file that this program opened itself.
 const MANY: usize = 4096;
 /// How many times the user may type a passphrase.
@@ -43,6 +45,10 @@ pub struct PassphraseArgs {
     /// Take the passphrase from the next line of this open descriptor
     #[arg(long, value_name = "NUMBER")]
     passphrase_fd: Option<Descriptor>,
+    /// Take the passphrase from the first line that this command prints, for example 'pass show backup'. No shell runs
+    /// it
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["passphrase_fd", "passphrase_file"])]
+    passphrase_command: Option<PassphraseCommand>,
 }
 
 /// A descriptor that was open when the program started. The descriptor is duplicated while the arguments are parsed. At
@@ -73,7 +79,7 @@ pub fn stdin_or_path() -> impl TypedValueParser<Value = PathBuf> {
 impl PassphraseArgs {
     /// Returns arguments that choose the first line of this file as the source of the passphrase.
     pub fn of_file(path: PathBuf) -> Self {
-        Self { passphrase_file: Some(path), passphrase_fd: None }
+        Self { passphrase_file: Some(path), ..Self::default() }
     }
 
     /// Returns an error if the arguments choose standard input for both the passphrase and the data.
@@ -117,13 +123,21 @@ impl PassphraseArgs {
                 };
                 checked(line.ok_or_else(nothing)?, &name, is_first).map(Some)
             }
-            (None, None) => Ok(None),
+            (None, None) => {
+                let Some(command) = &self.passphrase_command else { return Ok(None) };
+                let name = format!("the output of {}", command.shown());
+                let nothing = || {
+                    let hint = "run the command alone, and see what it prints";
+                    Failure::new(Exit::Key, format!("{name} is empty and has no passphrase"), hint)
+                };
+                checked(command.run()?.ok_or_else(nothing)?, &name, true).map(Some)
+            }
         }
     }
 
     /// Whether an option chooses the source of the passphrase.
     pub fn is_given(&self) -> bool {
-        self.passphrase_file.is_some() || self.passphrase_fd.is_some()
+        self.passphrase_file.is_some() || self.passphrase_fd.is_some() || self.passphrase_command.is_some()
     }
 }
 
@@ -162,9 +176,9 @@ impl Passphrases {
         Ok(self.find()?.map(|given| &given.passphrase))
     }
 
-    /// Whether there is a passphrase, or a terminal to ask for one.
+    /// Whether there is a passphrase, or somebody to ask for one.
     pub fn has_source(&self) -> Result<bool, Failure> {
-        Ok(self.find()?.is_some() || Terminal::find().is_some())
+        Ok(self.find()?.is_some() || Asker::find().is_some())
     }
 
     fn find(&self) -> Result<Option<&Given>, Failure> {
@@ -199,16 +213,16 @@ impl Passphrases {
                 advice::key::PASSPHRASE
             });
         }
-        let terminal = Terminal::find()
+        let asker = Asker::find()
             .ok_or_else(|| Failure::new(Exit::Key, format!("a passphrase is needed for {what}"), NO_TERMINAL))?;
         for left in (0..TRIES).rev() {
-            let typed = terminal.ask(&format!("passphrase for {what}"))?;
+            let typed = asker.ask(&format!("passphrase for {what}"))?;
             if typed.as_bytes().is_empty() {
                 return Ok(None);
             }
             match lock(&typed)? {
                 Some(open) => return Ok(Some(open)),
-                None if left > 0 => terminal.say("the passphrase does not fit, try again"),
+                None if left > 0 => asker.say("the passphrase does not fit, try again"),
                 None => {}
             }
         }
@@ -222,13 +236,25 @@ impl Passphrases {
         if let Some(known) = self.given()?.or(self.typed.get()) {
             return if known.as_bytes().is_empty() { Err(empty(without)) } else { Ok(known.clone()) };
         }
-        let terminal = Terminal::find()
+        let asker = Asker::find()
             .ok_or_else(|| Failure::new(Exit::Key, format!("a passphrase is needed for {what}"), NO_TERMINAL))?;
-        let typed = twice(&terminal, &format!("new passphrase for {what}"))?;
-        if typed.as_bytes().is_empty() {
-            return Err(empty(without));
+        let Asker::Terminal(terminal) = &asker else {
+            let typed = twice(&asker, &format!("new passphrase for {what}"))?;
+            return if typed.as_bytes().is_empty() { Err(empty(without)) } else { Ok(self.keep(typed)) };
+        };
+        let typed = twice(&asker, &format!("new passphrase for {what} (empty for ten random words)"))?;
+        if !typed.as_bytes().is_empty() {
+            return Ok(self.keep(typed));
         }
-        Ok(self.typed.get_or_init(|| typed).clone())
+        let offered = words::offered()?;
+        terminal.say(&format!("the passphrase is: {}", String::from_utf8_lossy(offered.as_bytes())));
+        terminal.say("write it down: nothing opens without it, and it is not shown again");
+        Ok(self.keep(offered))
+    }
+
+    /// Keeps a new passphrase for the next file.
+    fn keep(&self, passphrase: Passphrase) -> Passphrase {
+        self.typed.get_or_init(|| passphrase).clone()
     }
 
     /// Like [`new_one`](Self::new_one), but returns `None` if the user types nothing.
@@ -236,9 +262,9 @@ impl Passphrases {
         if self.given()?.is_some() {
             return self.new_one(what, without).map(Some);
         }
-        let terminal = Terminal::find()
+        let asker = Asker::find()
             .ok_or_else(|| Failure::new(Exit::Key, format!("a passphrase is needed for {what}"), NO_TERMINAL))?;
-        let typed = twice(&terminal, &format!("new passphrase for {what} (empty for none)"))?;
+        let typed = twice(&asker, &format!("new passphrase for {what} (empty for none)"))?;
         Ok((!typed.as_bytes().is_empty()).then_some(typed))
     }
 
@@ -249,10 +275,8 @@ impl Passphrases {
         if let Some(given) = self.given()? {
             return if given.as_bytes().is_empty() { Err(empty(without)) } else { Ok(Some(given.clone())) };
         }
-        // If standard error is not a terminal, another program probably started this program, and no user waits for a
-        // question.
-        let Some(terminal) = Terminal::find().filter(|_| std::io::stderr().is_terminal()) else { return Ok(None) };
-        let typed = twice(&terminal, &format!("passphrase for {what} (empty for none)"))?;
+        let Some(asker) = Asker::find().filter(Asker::is_awaited) else { return Ok(None) };
+        let typed = twice(&asker, &format!("passphrase for {what} (empty for none)"))?;
         Ok((!typed.as_bytes().is_empty()).then_some(typed))
     }
 }
@@ -261,21 +285,21 @@ fn empty(without: &str) -> Failure {
     Failure::new(Exit::Key, "the passphrase is empty", format!("an empty passphrase protects nothing; {without}"))
 }
 
-fn twice(terminal: &Terminal, question: &str) -> Result<Passphrase, Failure> {
+fn twice(asker: &Asker, question: &str) -> Result<Passphrase, Failure> {
     for _ in 0..TRIES {
-        let typed = terminal.ask(question)?;
+        let typed = asker.ask(question)?;
         if typed.as_bytes().is_empty()
-            || Secret::copy_of(typed.as_bytes()).same(terminal.ask("the same again")?.as_bytes())
+            || Secret::copy_of(typed.as_bytes()).same(asker.ask("the same again")?.as_bytes())
         {
             return Ok(typed);
         }
-        terminal.say("they differ, try again");
+        asker.say("they differ, try again");
     }
     Err(Failure::usage("the passphrases differ", "type the same one twice"))
 }
 
 /// Reads the first line in reads of at most `step` bytes. Returns `None` at the end of the input.
-fn first_line(input: &mut impl Read, step: usize) -> io::Result<Option<Passphrase>> {
+pub fn first_line(input: &mut impl Read, step: usize) -> io::Result<Option<Passphrase>> {
     let mut text = Secret::zeroed(LONGEST + 2);
     let mut length = 0;
     while length < text.len() && !text[..length].contains(&b'\n') {

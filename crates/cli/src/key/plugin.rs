@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::key::home;
-use crate::key::prompt::Terminal;
+use crate::key::prompt::{Asker, Terminal};
 use crate::tell::console::{complain, say};
 use crate::tell::failure::Failure;
 use crate::tell::patience;
@@ -59,8 +59,8 @@ impl Dialog for TerminalDialog {
                 say(&format!("note: waiting for {program}"));
                 Answer::Done
             }
-            Question::Public(text) => typed(program, text, Terminal::ask_openly),
-            Question::Secret(text) => typed(program, text, Terminal::ask),
+            Question::Public(text) => typed(program, text, Terminal::find(), Terminal::ask_openly),
+            Question::Secret(text) => typed(program, text, Asker::find(), Asker::ask),
             Question::Confirm { text, yes, no } => choose(program, text, yes, no.as_deref()),
             _ => Answer::Nobody,
         }
@@ -84,12 +84,12 @@ fn show(program: &str, text: &str) {
     }
 }
 
-/// Asks on the terminal; the last line of the text is the question.
-fn typed(program: &str, text: &str, ask: fn(&Terminal, &str) -> Result<Passphrase, Failure>) -> Answer {
-    let Some(terminal) = Terminal::find() else { return Answer::Nobody };
+/// Asks the user; the last line of the text is the question.
+fn typed<A>(program: &str, text: &str, asker: Option<A>, ask: fn(&A, &str) -> Result<Passphrase, Failure>) -> Answer {
+    let Some(asker) = asker else { return Answer::Nobody };
     let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
     show(program, before);
-    let typed = ask(&terminal, &format!("{program}: {}", last.trim_end_matches([':', ' '])));
+    let typed = ask(&asker, &format!("{program}: {}", last.trim_end_matches([':', ' '])));
     typed.map_or(Answer::Nobody, |typed| Answer::Text(Secret::copy_of(typed.as_bytes())))
 }
 

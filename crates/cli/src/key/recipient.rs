@@ -37,7 +37,7 @@ pub struct RecipientArgs {
     /// Any N of the named keys open the file together; fewer cannot. Without --any, each recipient opens the file alone
     #[arg(long, value_name = "N")]
     any: Option<u8>,
-    /// Seal with a passphrase; --passphrase-file and --passphrase-fd imply this
+    /// Seal with a passphrase; the options --passphrase-… imply this
     #[arg(short, long)]
     passphrase: bool,
     /// The kind of protection. Without a recipient, chooses your own key of this kind (or makes one); refuses named
@@ -225,7 +225,7 @@ impl RecipientArgs {
             return failure;
         }
         let hint = "if this is the passphrase: -p takes no value, since everybody on this machine can see arguments; \
-                    it is asked for, or comes from --passphrase-file, --passphrase-fd or DEADPAN_PASSPHRASE";
+                    it is asked for, or comes from --passphrase-file, --passphrase-command or DEADPAN_PASSPHRASE";
         Failure { hint: Some(hint.into()), ..failure }
     }
 

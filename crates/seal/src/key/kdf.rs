@@ -11,8 +11,9 @@ use super::error::Trouble;
 use crate::primitive::imp;
 use crate::{Passphrase, Secret};
 
-/// The number of iterations in new files. OWASP advises this number for PBKDF2 with HMAC-SHA-256.
-const ITERATIONS: u32 = 600_000;
+/// scrypt's parameters in new files: 30 MiB, the most for a table that OpenSSL reads without a question (its limit is 32
+/// MiB), and a tenth of a second or more.
+const NEW: (u64, u64, u64) = if cfg!(fuzzing) { (2, 1, 1) } else { (1 << 14, 15, 3) };
 /// The length of the salt in new files.
 const SALT: usize = 16;
 
@@ -89,8 +90,8 @@ impl Kdf {
     pub(super) fn fresh() -> Result<Self, crate::Error> {
         let mut salt = vec![0; SALT];
         crate::primitive::entropy::Entropy::System.fill("salt", 0, &mut salt)?;
-        let iterations = NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MAX);
-        Ok(Self::Pbkdf2 { prf: Prf::Sha256, salt, iterations })
+        let (n, r, p) = NEW;
+        Ok(Self::Scrypt { salt, n, r, p })
     }
 
     /// Reads an `AlgorithmIdentifier` of a function that derives a key for `cipher`.
@@ -109,23 +110,21 @@ impl Kdf {
         if oid == ID_SCRYPT { scrypt(parameters, salt, cipher) } else { pbkdf2(parameters, salt, cipher) }
     }
 
-    /// Returns the `AlgorithmIdentifier` of PBKDF2. New files use only this function.
+    /// Returns the `AlgorithmIdentifier`.
     pub(super) fn encode(&self) -> Secret {
-        let Self::Pbkdf2 { prf, salt, iterations } = self else { unreachable!("scrypt is only read") };
-        let bytes = iterations.get().to_be_bytes();
-        // The encoded integer must be minimal and must not be negative. The number of iterations is not zero, so at
-        // least one of the bytes is not zero.
-        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-        let digits = &bytes[zeros..];
-        let sign: &[u8] = if digits[0] < 0x80 { &[] } else { &[0] };
-        let function = [Item::Tagged(OID, &[Item::Raw(prf.oid())]), Item::Tagged(NULL, &[])];
-        let parameters = [
-            Item::Tagged(OCTET_STRING, &[Item::Raw(salt)]),
-            Item::Tagged(INTEGER, &[Item::Raw(sign), Item::Raw(digits)]),
-            Item::Tagged(SEQUENCE, &function),
-        ];
-        Item::Tagged(SEQUENCE, &[Item::Tagged(OID, &[Item::Raw(ID_PBKDF2)]), Item::Tagged(SEQUENCE, &parameters)])
-            .encode()
+        let (id, salt, numbers, prf) = match self {
+            Self::Pbkdf2 { prf, salt, iterations } => (ID_PBKDF2, salt, vec![iterations.get().into()], Some(*prf)),
+            Self::Scrypt { salt, n, r, p } => (ID_SCRYPT, salt, vec![*n, *r, *p], None),
+        };
+        let numbers: Vec<_> = numbers.into_iter().map(u64::to_be_bytes).collect();
+        let numbers: Vec<_> = numbers.iter().map(|bytes| integer(bytes)).collect();
+        let oid = prf.map(|prf| [Item::Raw(prf.oid())]);
+        let prf = oid.as_ref().map(|oid| [Item::Tagged(OID, oid), Item::Tagged(NULL, &[])]);
+        let salt = [Item::Raw(salt)];
+        let mut parameters = vec![Item::Tagged(OCTET_STRING, &salt)];
+        parameters.extend(numbers.iter().map(|number| Item::Tagged(INTEGER, number)));
+        parameters.extend(prf.as_ref().map(|prf| Item::Tagged(SEQUENCE, prf)));
+        Item::Tagged(SEQUENCE, &[Item::Tagged(OID, &[Item::Raw(id)]), Item::Tagged(SEQUENCE, &parameters)]).encode()
     }
 
     /// Derives the key for `cipher`. May leak: the parameters and lengths. Scrypt's memory accesses depend on the
@@ -147,6 +146,13 @@ impl Kdf {
         }
         Ok(key)
     }
+}
+
+/// Returns the contents of an `INTEGER` that is not zero. They must be minimal and must not look negative.
+fn integer(bytes: &[u8]) -> [Item<'_>; 2] {
+    let digits = &bytes[bytes.iter().take_while(|byte| **byte == 0).count()..];
+    let sign: &[u8] = if digits[0] < 0x80 { &[] } else { &[0] };
+    [Item::Raw(sign), Item::Raw(digits)]
 }
 
 /// Reads the rest of `PBKDF2-params` after the salt.

@@ -58,7 +58,7 @@ impl Sealed {
         Ok(Self { kdf: Kdf::decode(kdf, cipher)?, cipher, iv, ciphertext: ciphertext.to_vec() })
     }
 
-    /// Encrypts a private key in DER with AES-256-CBC. The encryption key is derived by PBKDF2 with HMAC-SHA-256.
+    /// Encrypts a private key in DER with AES-256-CBC. The encryption key is derived by scrypt.
     pub(super) fn seal(der: &[u8], passphrase: &Passphrase) -> Result<Self, crate::Error> {
         let failed = |_: Unspecified| crate::Error::System("no encryption");
         let mut iv = [0; BLOCK];

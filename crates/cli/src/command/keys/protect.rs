@@ -4,28 +4,34 @@
 use std::path::Path;
 
 use crate::key::home::{self, GUARD, Public};
-use crate::key::passphrase::Passphrases;
+use crate::key::passphrase::{PassphraseArgs, Passphrases};
 use crate::key::protected::{check_pair, not_private, unlock_any};
 use crate::tell::console::say;
 use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
 use deadpan_seal::key::{self, Found};
 
-/// If the key already has a passphrase, asks the user for the old passphrase on the terminal.
-pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
+/// If the key already has a passphrase, takes it from `old`, or asks the user.
+pub fn protect(path: &Path, passphrases: &Passphrases, old: Option<&PassphraseArgs>) -> Result<(), Failure> {
     let name = shown(path);
     let place = home::KeyFile::find(path)?;
     let (key, was) = match place.only()? {
         found @ (Found::Private(_) | Found::Signing(_)) => {
+            if old.is_some() {
+                let hint = "leave out --old-passphrase-file";
+                return Err(Failure::usage(format!("{name} has no passphrase yet"), hint));
+            }
             check_pair(path, &found);
             (found, false)
         }
-        Found::Protected(_) if passphrases.given()?.is_some() => {
-            let hint = "on a terminal you are asked for both passphrases; \
-                        in a script, take the old one off with: deadpan keys unprotect";
+        Found::Protected(_) if old.is_none() && passphrases.given()?.is_some() => {
+            let hint = "give the passphrase that it has with --old-passphrase-file, or type both on a terminal";
             return Err(Failure::usage(format!("{name} is protected already"), hint));
         }
-        Found::Protected(locked) => (unlock_any(path, &locked, passphrases)?, true),
+        Found::Protected(locked) => {
+            let old = old.map(Passphrases::new);
+            (unlock_any(path, &locked, old.as_ref().unwrap_or(passphrases))?, true)
+        }
         Found::Public(_) | Found::Verifying(_) | Found::Ssh(_) | Found::PluginRecipient(_) => {
             return Err(not_private(&name));
         }

@@ -46,6 +46,7 @@ fn protected_keys_of_openssl_are_read() {
         for protect in [
             "pkey -aes256 -passout pass:Geheim",
             "pkcs8 -topk8 -scrypt -passout pass:Geheim",
+            "pkcs8 -topk8 -scrypt -scrypt_N 16384 -scrypt_r 15 -scrypt_p 3 -passout pass:Geheim",
             "pkcs8 -topk8 -v2prf hmacWithSHA512 -passout pass:Geheim",
             "pkcs8 -topk8 -v2prf hmacWithSHA384 -passout pass:Geheim",
             "pkcs8 -topk8 -v2prf hmacWithSHA1 -passout pass:Geheim",
@@ -76,6 +77,8 @@ fn openssl_reads_our_keys() {
         let protected = key::protected_pem(&key, &Passphrase::new(b"Geheim")).expect("written");
         let Some(same) = openssl("pkey -passin pass:Geheim", protected.as_bytes()) else { return };
         assert!(*same == *text, "{kem:?}, protected");
+        let Some(parsed) = openssl("asn1parse", protected.as_bytes()) else { return };
+        assert!(String::from_utf8_lossy(&parsed).contains(":id-scrypt"));
         let Some(public) = openssl("pkey -pubout", &text) else { return };
         assert_eq!(key::public_pem(key.public()).as_bytes(), &public[..]);
     }

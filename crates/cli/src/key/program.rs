@@ -1,0 +1,99 @@
+//! Other programs that give a passphrase: a password manager (`--passphrase-command`), or a window that asks the user
+//! (`DEADPAN_ASKPASS`).
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::process::{Child, Command, Stdio};
+use std::str::FromStr;
+
+use crate::key::passphrase::first_line;
+use crate::tell::failure::{Exit, Failure};
+use crate::tell::shown::bytes;
+use deadpan_disk::portable::OsStrExt;
+use deadpan_seal::{Passphrase, Secret};
+
+/// The variable with the program that asks for passphrases.
+const ASKPASS: &str = "DEADPAN_ASKPASS";
+/// The number of bytes that one read requests from a program.
+const MANY: usize = 4096;
+
+/// A command that prints a passphrase, with its words as a shell separates them. No shell runs the command.
+#[derive(Clone, Debug)]
+pub struct PassphraseCommand {
+    words: Vec<String>,
+}
+
+impl FromStr for PassphraseCommand {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        match shlex::split(text) {
+            None => Err("a quote in the command is not closed"),
+            Some(words) if words.is_empty() => Err("the command is empty"),
+            Some(words) => Ok(Self { words }),
+        }
+    }
+}
+
+impl PassphraseCommand {
+    /// Runs the command, and returns the first line that it prints. Returns `None` if it prints nothing.
+    pub fn run(&self) -> Result<Option<Passphrase>, Failure> {
+        let Self { words } = self;
+        let hint = "run the command alone, and see what it prints";
+        first_line_of(words[0].as_ref(), &words[1..])
+            .map_err(|why| Failure::new(Exit::Key, format!("the passphrase command {} {why}", self.shown()), hint))
+    }
+
+    /// Returns the name of the program, for messages. Arguments may be secret.
+    pub fn shown(&self) -> String {
+        bytes(self.words[0].as_bytes())
+    }
+}
+
+/// A program that asks the user for a passphrase, as `SSH_ASKPASS` does: its argument is the question, and the first
+/// line that it prints is the answer.
+pub struct Askpass(OsString);
+
+impl Askpass {
+    pub fn find() -> Option<Self> {
+        std::env::var_os(ASKPASS).filter(|program| !program.is_empty()).map(Self)
+    }
+
+    pub fn ask(&self, question: &str) -> Result<Passphrase, Failure> {
+        let failed = |why: &str| {
+            let message = format!("no passphrase was given: {} ({ASKPASS}) {why}", bytes(self.0.as_bytes()));
+            Failure::new(Exit::Key, message, format!("answer its question, or unset {ASKPASS} to type on the terminal"))
+        };
+        let line = first_line_of(&self.0, &[format!("{question}: ")]).map_err(|why| failed(&why))?;
+        line.ok_or_else(|| failed("printed nothing"))
+    }
+}
+
+/// Runs a program, and returns the first line of its output. Describes a failure as the end of a sentence.
+fn first_line_of(program: &OsStr, arguments: &[String]) -> Result<Option<Passphrase>, String> {
+    // Standard input may hold the data, and standard error is for questions and errors of the program.
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| format!("cannot be run: {error}"))?;
+    let read = read(&mut child);
+    let status = child.wait().map_err(|error| format!("cannot be waited for: {error}"))?;
+    if !status.success() {
+        return Err(format!("failed ({status})"));
+    }
+    read.map_err(|error| format!("cannot be read: {error}"))
+}
+
+/// Reads the first line, and takes the rest of the output, so that no program ends because nobody reads.
+fn read(child: &mut Child) -> io::Result<Option<Passphrase>> {
+    let Some(mut output) = child.stdout.take() else { return Ok(None) };
+    let line = first_line(&mut output, MANY)?;
+    // The rest may be secret, too.
+    let mut rest = Secret::zeroed(MANY);
+    loop {
+        match output.read(&mut rest) {
+            Ok(0) => return Ok(line),
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+            _ => {}
+        }
+    }
+}
