@@ -12,8 +12,8 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 
 use crate::command::plan::Task;
 use crate::command::{
-    cluster, completions, diff, inspect, keygen, keys, lab, list, man, open, pack, page, picture, random, repair,
-    rewrap, seal, share, sign, synonym, unpack, verify,
+    agent, cluster, completions, diff, inspect, keygen, keys, lab, list, man, open, pack, page, picture, random,
+    repair, rewrap, seal, share, sign, synonym, unpack, verify,
 };
 use crate::place::report::Whole;
 use crate::tell::console;
@@ -51,7 +51,9 @@ macro_rules! key_folder {
     "  DEADPAN_HOME        the folder of your keys and contacts, usually ",
     key_folder!(),
     "\n",
-    "  DEADPAN_PASSPHRASE  the passphrase, where nobody can type it"
+    "  DEADPAN_PASSPHRASE  the passphrase, where nobody can type it\n",
+    "  DEADPAN_ASKPASS     a program that asks for passphrases, for example in a window\n",
+    "  DEADPAN_AGENT       the socket of the agent that holds unlocked keys; empty for none"
 ))]
 struct GlobalArgs {
     /// Print errors alone: no notes, no summaries, no progress
@@ -65,6 +67,7 @@ struct GlobalArgs {
 enum Command {
     Keygen(keygen::KeygenArgs),
     Keys(keys::KeysArgs),
+    Agent(agent::AgentArgs),
     Seal(seal::SealArgs),
     Open(open::OpenArgs),
     Sign(sign::SignArgs),
@@ -94,9 +97,10 @@ type Maker = fn(clap::Command) -> clap::Command;
 
 /// The commands by name. The program builds only the command that is called, since building all commands takes longer
 /// than sealing a small file.
-const COMMANDS: [(&str, Maker); 22] = [
+const COMMANDS: [(&str, Maker); 23] = [
     ("keygen", keygen::KeygenArgs::augment_args),
     ("keys", keys::KeysArgs::augment_args),
+    ("agent", agent::AgentArgs::augment_args),
     ("seal", seal::SealArgs::augment_args),
     ("open", open::OpenArgs::augment_args),
     ("sign", sign::SignArgs::augment_args),
@@ -314,6 +318,7 @@ impl Command {
         Ok(Task::Plan(match self {
             Self::Keygen(args) => Box::new(args.plan()?),
             Self::Keys(args) => Box::new(args.plan()?),
+            Self::Agent(args) => Box::new(args.plan()?),
             Self::Seal(args) => Box::new(args.plan()?),
             Self::Open(args) => Box::new(args.plan()?),
             Self::Sign(args) => Box::new(args.plan()?),

@@ -1,5 +1,6 @@
 //! The commands of `deadpan`. The source code of each command is a separate file or folder.
 
+pub mod agent;
 pub mod cluster;
 pub mod completions;
 pub mod diff;

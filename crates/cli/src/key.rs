@@ -1,5 +1,6 @@
 //! Keys, passphrases and their owners. The keys and passphrases with which commands open, seal and sign files.
 
+pub mod agent;
 pub mod exposed;
 pub mod home;
 pub mod identity;

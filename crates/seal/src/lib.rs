@@ -29,7 +29,7 @@ pub use format::positions::{Cursor, ReadAt, WriteAt};
 pub use key::max_cost::MaxCost;
 pub use key::passphrase::Passphrase;
 pub use primitive::argon2::Cost;
-pub use primitive::kem::{Kem, Material, Mode, PrivateKey, PublicKey};
+pub use primitive::kem::{Kem, KeyHolder, Material, Mode, PrivateKey, PublicKey};
 pub use primitive::secret::Secret;
 pub use primitive::work::Work;
 

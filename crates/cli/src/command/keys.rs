@@ -3,6 +3,7 @@
 mod export;
 mod list;
 pub mod protect;
+mod unlock;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -97,6 +98,19 @@ enum KeysCommand {
         "deadpan keys unprotect old.key"
     ))]
     Unprotect(Protection),
+    /// Gives private keys to the agent, which starts by itself, so that their passphrases are typed once
+    #[command(after_help = help!(
+        "deadpan keys unlock                      your default key, for an hour",
+        "deadpan keys unlock --for 8h work sign   two keys, for a working day",
+        "deadpan keys unlock --ask work           the agent asks before each use",
+        "deadpan keys unlock --list               the keys that the agent holds"
+    ))]
+    Unlock(unlock::UnlockArgs),
+    /// Makes the agent forget all keys
+    #[command(after_help = help!(
+        "deadpan keys lock"
+    ))]
+    Lock,
     /// Prints a public key: your own, or the one named
     #[command(after_help = help!(
         "deadpan keys export > me.pub       the public key of your default key, to give away",
@@ -156,6 +170,8 @@ impl Plan for Keys {
             Some(KeysCommand::Unprotect(protection)) => {
                 protect::unprotect(&own(&home, &protection.key)?, &Passphrases::new(&protection.source))?
             }
+            Some(KeysCommand::Unlock(args)) => unlock::unlock(&home, args, |key| own(&home, key))?,
+            Some(KeysCommand::Lock) => unlock::lock(&home)?,
             Some(KeysCommand::Export { name, age, sign, ssh, source }) => {
                 let form = export::ExportForm { sign: *sign, age: *age, ssh: *ssh };
                 export::run(&home, name.as_deref(), form, &Passphrases::new(source))?

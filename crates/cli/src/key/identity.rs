@@ -116,7 +116,10 @@ impl Identities {
                 // The public part beside the file belongs to the key only if the file has just one key.
                 Found::Protected(key) => {
                     let public = if is_one { home::public_of(path).ok().flatten() } else { None };
-                    CandidateState::Locked(key, public)
+                    match public.as_ref().and_then(|public| self.passphrases.held().private(public)) {
+                        Some(held) => CandidateState::Ready(Identity::Key(held)),
+                        None => CandidateState::Locked(key, public),
+                    }
                 }
                 Found::OpenSsh(file) => match file.key() {
                     Some(key) => CandidateState::Ready(Identity::Ssh(key.clone())),

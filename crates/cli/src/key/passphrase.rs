@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
+use crate::key::agent::HeldKeys;
+use crate::key::home::Home;
 use crate::key::program::PassphraseCommand;
 use crate::key::prompt::{Asker, LONGEST};
 use crate::key::words;
@@ -49,6 +51,9 @@ pub struct PassphraseArgs {
     /// it
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["passphrase_fd", "passphrase_file"])]
     passphrase_command: Option<PassphraseCommand>,
+    /// Do not use the keys that the agent holds
+    #[arg(long)]
+    no_agent: bool,
 }
 
 /// A descriptor that was open when the program started. The descriptor is duplicated while the arguments are parsed. At
@@ -164,11 +169,20 @@ pub struct Passphrases {
     args: PassphraseArgs,
     given: OnceCell<Option<Given>>,
     typed: OnceCell<Passphrase>,
+    held: OnceCell<HeldKeys>,
 }
 
 impl Passphrases {
     pub fn new(args: &PassphraseArgs) -> Self {
-        Self { args: args.clone(), given: OnceCell::new(), typed: OnceCell::new() }
+        Self { args: args.clone(), given: OnceCell::new(), typed: OnceCell::new(), held: OnceCell::new() }
+    }
+
+    /// Returns the keys that need no passphrase, because the agent holds them.
+    pub fn held(&self) -> &HeldKeys {
+        self.held.get_or_init(|| match Home::find() {
+            Ok(home) if !self.args.no_agent => HeldKeys::of(&home),
+            _ => HeldKeys::default(),
+        })
     }
 
     /// Returns the passphrase from the arguments or the environment, or `None` if neither has a passphrase.

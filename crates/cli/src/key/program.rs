@@ -69,6 +69,16 @@ impl Askpass {
     }
 }
 
+/// Asks the user to confirm something, with the program that the user has chosen. Without a program, or if the program
+/// fails, the answer is no.
+pub fn confirm(question: &str) -> bool {
+    let program = [ASKPASS, "SSH_ASKPASS"].into_iter().filter_map(std::env::var_os).find(|program| !program.is_empty());
+    let Some(program) = program else { return false };
+    let mut command = Command::new(program);
+    command.arg(question).env("SSH_ASKPASS_PROMPT", "confirm");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
 /// Runs a program, and returns the first line of its output. Describes a failure as the end of a sentence.
 fn first_line_of(program: &OsStr, arguments: &[String]) -> Result<Option<Passphrase>, String> {
     // Standard input may hold the data, and standard error is for questions and errors of the program.

@@ -231,6 +231,10 @@ fn in_file(path: &Path, passphrases: &Passphrases) -> Result<Signer, Failure> {
             if let (false, Ok(Some(public))) = (locked.signs(), home::public_of(path)) {
                 return Err(home::seals(name, &public));
             }
+            let public = home::verifying_of(path).ok().flatten();
+            if let Some(signer) = public.and_then(|public| passphrases.held().signer(&public)) {
+                return Ok(signer);
+            }
             let key = unlock(name, passphrases, |passphrase| locked.unlock_signing(passphrase))?;
             home::check_signing_pair(path, key.public());
             Ok(key.into())

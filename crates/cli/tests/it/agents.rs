@@ -82,11 +82,11 @@ fn an_agent_that_does_not_sign_is_an_error_and_leaves_no_file() {
     let key = sandbox.shell("cut -d ' ' -f 2 held.pub | base64 -d").stdout().to_vec();
     sandbox.write("data", vec![7; 100_000]);
     for (fault, code, said) in [
-        (Fault::Refuses, 3, "the SSH agent refused"),
-        (Fault::Hangs, 4, "the SSH agent did not answer within 1 seconds"),
-        (Fault::HangsUp, 4, "the SSH agent closed the connection before its answer was complete"),
-        (Fault::Lies, 1, "the SSH agent sent a wrong signature"),
-        (Fault::Silent, 4, "the SSH agent did not answer within 1 seconds"),
+        (Fault::Refuses, 3, "the agent refused"),
+        (Fault::Hangs, 4, "the agent did not answer within 1 seconds"),
+        (Fault::HangsUp, 4, "the agent closed the connection before its answer was complete"),
+        (Fault::Lies, 1, "the agent sent a wrong signature"),
+        (Fault::Silent, 4, "the agent did not answer within 1 seconds"),
     ] {
         for args in [&["sign", "-k", "held.pub", "data"][..], &["seal", "--sign=held.pub", "data"]] {
             with_agent(&sandbox, &key, fault, args).expect(code, said);

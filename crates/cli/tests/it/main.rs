@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods)] // The names here are those of the tests.
 
 mod age_tools;
+mod agent;
 mod agents;
 #[path = "../../../pack/tests/it/archive/mod.rs"]
 mod archive;

@@ -57,7 +57,7 @@ pub(super) fn identity(key: &PrivateKey) -> Option<Secret> {
     let kind = KINDS.iter().find(|kind| kind.kem == key.kem())?;
     match key.material() {
         Material::Seed(seed) => Some(bech32::encode(kind.identity?, Case::Upper, seed)),
-        Material::Expanded(_) => None,
+        Material::Expanded(_) | Material::Held => None,
     }
 }
 

@@ -38,6 +38,7 @@ fn assemble(algorithm: Item<'_>, contents: &[u8]) -> Secret {
 /// Returns the contents of a private key's octet string.
 fn contents(key: &PrivateKey) -> Secret {
     match (key.kem(), key.material()) {
+        (_, Material::Held) => panic!("a key that an agent holds cannot be written"),
         (_, Material::Expanded(expanded)) => Item::Tagged(OCTET_STRING, &[Item::Raw(expanded)]).encode(),
         (Kem::X25519, Material::Seed(scalar)) => Item::Tagged(OCTET_STRING, &[Item::Raw(scalar)]).encode(),
         (Kem::MlKem768 | Kem::MlKem1024, Material::Seed(seed)) => {

@@ -17,7 +17,7 @@
 //! # Ok::<(), deadpan_seal::Error>(())
 //! ```
 
-mod agent;
+pub mod agent;
 mod allowed;
 mod composite;
 mod error;

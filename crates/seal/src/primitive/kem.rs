@@ -22,7 +22,7 @@ pub(crate) mod tests;
 
 use crate::primitive::imp::ml_kem::MlKemSet;
 use dh::Curve;
-pub use private::{Material, PrivateKey};
+pub use private::{KeyHolder, Material, PrivateKey};
 pub use public::PublicKey;
 
 /// The kind of attacks that a kind of key protects against.

@@ -4,11 +4,11 @@ use super::file_key::derive;
 use super::known::{self, X25519};
 use super::{AgeFileKey, AgeStanza};
 use crate::primitive::imp::x25519;
-use crate::primitive::kem::Material;
 use crate::{Error, InvalidKey, PrivateKey, PublicKey, Secret};
 
 const INFO: &[u8] = b"age-encryption.org/v1/X25519";
 const LENGTH: Error = Error::System("a key has the wrong length");
+const SMALL: Error = Error::Header("the share of a recipient");
 
 pub(super) fn wrap(key: &PublicKey, file: &AgeFileKey) -> Result<AgeStanza, Error> {
     let recipient = key.as_bytes().as_array().ok_or(LENGTH)?;
@@ -17,10 +17,10 @@ pub(super) fn wrap(key: &PublicKey, file: &AgeFileKey) -> Result<AgeStanza, Erro
 }
 
 pub(super) fn unwrap(key: &PrivateKey, stanza: &AgeStanza) -> Result<Option<AgeFileKey>, Error> {
-    let Material::Seed(scalar) = key.material() else { return Ok(None) };
-    let recipient = key.public().as_bytes().as_array().ok_or(LENGTH)?;
+    let recipient: &[u8; 32] = key.public().as_bytes().as_array().ok_or(LENGTH)?;
     let share = known::argument(stanza, 0)?;
-    let wrapping = agreed(scalar.as_array().ok_or(LENGTH)?, recipient, share.as_array().ok_or(LENGTH)?, None, INFO)?;
+    let shared = key.multiply(share.as_array().ok_or(LENGTH)?)?.ok_or(SMALL)?;
+    let wrapping = derive(&shared, &[&share[..], recipient].concat(), INFO)?;
     AgeFileKey::open(&wrapping, &stanza.body)
 }
 
@@ -43,7 +43,7 @@ pub(super) fn agreed(
     tweak: Option<&[u8; 32]>,
     info: &[u8],
 ) -> Result<Secret, Error> {
-    let shared = multiply(scalar, share, tweak)?.ok_or(Error::Header("the share of a recipient"))?;
+    let shared = multiply(scalar, share, tweak)?.ok_or(SMALL)?;
     derive(&shared, &[&share[..], recipient].concat(), info)
 }
 

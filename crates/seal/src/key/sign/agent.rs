@@ -3,7 +3,8 @@
 //!
 //! An agent holds private keys, or talks to hardware that holds private keys, and signs without revealing the keys. The
 //! caller passes the path of the socket. By convention, the environment variable `SSH_AUTH_SOCK` contains the path of
-//! the socket. Each request opens a new connection, and one deadline applies to the whole request. This module verifies
+//! the socket. Deadpan's own agent speaks the same protocol, with a few extensions for keys that open files:
+//! [`Keyring`] is what it does. Each request opens a new connection, and one deadline applies to the whole request. This module verifies
 //! each signature before it returns the signature, so that wrong signatures from a faulty agent are detected at once.
 //!
 //! ```no_run
@@ -16,11 +17,15 @@
 //! ```
 
 mod error;
+mod held;
+mod keyring;
 #[cfg(windows)]
 mod pipe;
 mod socket;
 
 pub use error::AgentError;
+pub use held::HeldKey;
+pub use keyring::{Answer, Keyring, Task, UseOfKey, failure};
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,10 +38,14 @@ use socket::Socket;
 /// Message numbers of the protocol.
 mod number {
     pub(super) const FAILURE: u8 = 5;
+    pub(super) const SUCCESS: u8 = 6;
     pub(super) const REQUEST_IDENTITIES: u8 = 11;
     pub(super) const IDENTITIES_ANSWER: u8 = 12;
     pub(super) const SIGN_REQUEST: u8 = 13;
     pub(super) const SIGN_RESPONSE: u8 = 14;
+    pub(super) const REMOVE_ALL: u8 = 19;
+    pub(super) const EXTENSION: u8 = 27;
+    pub(super) const EXTENSION_RESPONSE: u8 = 29;
 }
 
 /// The maximum number of keys that an agent may list. OpenSSH's client also accepts at most 2048 keys.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{Kem, KemParts, PublicKey, dh, hybrid};
-use crate::primitive::imp::ml_kem;
+use crate::primitive::imp::{ml_kem, x25519};
 use crate::{Error, InvalidKey, Secret};
 
 /// The material of a private key.
@@ -14,6 +14,23 @@ pub enum Material<'a> {
     Seed(&'a Secret),
     /// An ML-KEM decapsulation key whose seed is not known.
     Expanded(&'a Secret),
+    /// Another process holds the key.
+    Held,
+}
+
+/// Another process that holds private keys, and uses them for this process.
+pub trait KeyHolder: fmt::Debug + Send + Sync {
+    /// Returns the shared secret in `enc`, which was encapsulated to `key`. Returns `None` if `enc` is not valid.
+    ///
+    /// # Errors
+    /// If the other process does not answer, or refuses.
+    fn decapsulate(&self, key: &PublicKey, enc: &[u8]) -> Result<Option<Secret>, Error>;
+
+    /// Returns the product of the X25519 scalar of `key` and a point. Returns `None` if the point has small order.
+    ///
+    /// # Errors
+    /// If the other process does not answer, or refuses.
+    fn multiply(&self, key: &PublicKey, point: &[u8; 32]) -> Result<Option<Secret>, Error>;
 }
 
 /// A private key with its public key. All clones share one copy of the key. The last clone wipes it on drop.
@@ -29,6 +46,7 @@ struct Inner {
 enum Known {
     Seed(Secret),
     Expanded(Secret),
+    Nothing,
 }
 
 /// Values that are computed from the key once, and then used each time the key opens data.
@@ -36,6 +54,7 @@ enum KemOpener {
     Dh(dh::DhScalar),
     Ml(ml_kem::MlKemKey),
     Hybrid(ml_kem::MlKemKey, dh::DhScalar),
+    Held(Box<dyn KeyHolder>),
 }
 
 impl fmt::Debug for PrivateKey {
@@ -98,6 +117,14 @@ impl PrivateKey {
         Self::assemble(kem, Known::Expanded(Secret::copy_of(key)), opener)
     }
 
+    /// Returns a private key that another process holds. It opens files, but its material is not known here, so it
+    /// cannot be written to a file.
+    #[must_use]
+    pub fn held(public: PublicKey, holder: impl KeyHolder + 'static) -> Self {
+        let opener = KemOpener::Held(Box::new(holder));
+        Self(Arc::new(Inner { public, known: Known::Nothing, opener }))
+    }
+
     fn assemble(kem: Kem, known: Known, opener: KemOpener) -> Result<Self, Error> {
         let mut public = vec![0; kem.public_len()];
         match &opener {
@@ -108,6 +135,7 @@ impl PrivateKey {
                 key.public(lattice)?;
                 scalar.public(point)?;
             }
+            KemOpener::Held(_) => return Err(INVALID),
         }
         Ok(Self(Arc::new(Inner { public: PublicKey::checked(kem, public), known, opener })))
     }
@@ -130,6 +158,7 @@ impl PrivateKey {
         match &self.0.known {
             Known::Seed(seed) => Material::Seed(seed),
             Known::Expanded(key) => Material::Expanded(key),
+            Known::Nothing => Material::Held,
         }
     }
 
@@ -162,6 +191,7 @@ impl PrivateKey {
         }
         let public = self.0.public.as_bytes();
         match &self.0.opener {
+            KemOpener::Held(holder) => holder.decapsulate(&self.0.public, enc),
             KemOpener::Dh(scalar) => dh::decapsulate(kem, scalar, public, enc),
             KemOpener::Ml(key) => {
                 let mut shared = Secret::zeroed(32);
@@ -172,6 +202,29 @@ impl PrivateKey {
                 let KemParts::Hybrid(set, _, label) = kem.parts() else { return Ok(None) };
                 hybrid::decapsulate(label, key, scalar, &public[set.public_len()..], enc)
             }
+        }
+    }
+
+    /// Returns the product of an X25519 scalar and a point. Returns `None` if the point has small order, or if the key
+    /// is of another kind.
+    ///
+    /// May leak: whether the result is `None`. Leaks no information about the key.
+    ///
+    /// # Errors
+    /// If the system fails.
+    pub(crate) fn multiply(&self, point: &[u8; 32]) -> Result<Option<Secret>, Error> {
+        if self.kem() != Kem::X25519 {
+            return Ok(None);
+        }
+        let mut product = Secret::zeroed(32);
+        match (&self.0.opener, &self.0.known) {
+            (KemOpener::Held(holder), _) => holder.multiply(&self.0.public, point),
+            (_, Known::Seed(scalar)) => {
+                let scalar = scalar.as_array().ok_or(INVALID)?;
+                let fits = x25519::multiply(scalar, point, product.as_mut_array().ok_or(INVALID)?);
+                Ok(fits.then_some(product))
+            }
+            _ => Ok(None),
         }
     }
 }

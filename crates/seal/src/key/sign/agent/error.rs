@@ -11,32 +11,32 @@ use crate::Fault;
 pub enum AgentError {
     // The data that the agent sent.
     /// The agent sent a message that is not well formed, or a message that does not answer the request.
-    #[error("the SSH agent sent something that is not well formed: {0}")]
+    #[error("the agent sent something that is not well formed: {0}")]
     Malformed(&'static str),
     /// The agent announced a message longer than 256 KiB.
-    #[error("the SSH agent announced a message of {0} bytes, which is more than is allowed")]
+    #[error("the agent announced a message of {0} bytes, which is more than is allowed")]
     TooLong(u32),
     /// The agent sent a signature by another key, or a signature over other data.
-    #[error("the SSH agent sent a wrong signature")]
+    #[error("the agent sent a wrong signature")]
     WrongSignature,
 
     // The keys.
     /// The agent refused the request: the agent is locked, the agent no longer has the key, or a person declined.
-    #[error("the SSH agent refused")]
+    #[error("the agent refused")]
     Refused,
 
     // The system.
     /// The socket of the agent cannot be reached.
-    #[error("the SSH agent cannot be reached: {0}")]
+    #[error("the agent cannot be reached: {0}")]
     Unreachable(#[source] io::Error),
     /// The agent took longer than the caller allows.
-    #[error("the SSH agent did not answer within {} seconds", .0.as_secs_f32())]
+    #[error("the agent did not answer within {} seconds", .0.as_secs_f32())]
     TimedOut(Duration),
     /// The agent closed the connection before its answer was complete.
-    #[error("the SSH agent closed the connection before its answer was complete")]
+    #[error("the agent closed the connection before its answer was complete")]
     Closed,
     /// The connection failed.
-    #[error("the connection to the SSH agent failed: {0}")]
+    #[error("the connection to the agent failed: {0}")]
     Connection(#[source] io::Error),
 }
 

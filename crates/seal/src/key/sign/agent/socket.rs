@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use super::AgentError;
 #[cfg(windows)]
 use super::pipe::Pipe as Stream;
+use deadpan_ct::Wiped;
 
 /// The longest message that the client accepts. OpenSSH has the same limit.
 const MAX_LEN: u32 = 256 << 10;
@@ -46,7 +47,8 @@ impl Socket {
     /// Sends a message.
     pub(super) fn send(&mut self, number: u8, contents: &[u8]) -> Result<(), AgentError> {
         let length = u32::try_from(1 + contents.len()).unwrap_or(u32::MAX);
-        let message = [&length.to_be_bytes()[..], &[number], contents].concat();
+        // The contents may be secret.
+        let message = Wiped::new([&length.to_be_bytes()[..], &[number], contents].concat());
         let mut rest = &message[..];
         while !rest.is_empty() {
             self.stream.set_write_timeout(Some(self.left()?)).map_err(AgentError::Connection)?;
@@ -67,7 +69,7 @@ impl Socket {
         if length > MAX_LEN {
             return Err(AgentError::TooLong(length));
         }
-        let mut message = vec![0; length as usize];
+        let mut message = Wiped::new(vec![0; length as usize]);
         self.fill(&mut message)?;
         let (number, contents) = message.split_first().ok_or(AgentError::Malformed("a message without a number"))?;
         Ok((*number, contents.to_vec()))

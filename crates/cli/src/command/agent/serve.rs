@@ -1,0 +1,266 @@
+//! The agent's process: its socket, its clients and its clock.
+
+use std::collections::VecDeque;
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::key::agent;
+use crate::key::home::Home;
+use crate::key::program;
+use crate::tell::console::say;
+use crate::tell::failure::{Exit, Failure};
+use crate::tell::shown::{Foreign, shown};
+use crate::tell::signals;
+use deadpan_disk::{About, FileId, parent};
+use deadpan_seal::Secret;
+use deadpan_seal::sign::agent::{Answer, Keyring, Task, failure};
+
+/// The most clients at a time. If there are more, the one that came first is sent away: a client needs a moment, and one
+/// that stays does nothing useful.
+const CLIENTS: usize = 128;
+/// The longest message.
+const LONGEST: usize = 64 << 10;
+/// How long a client may take to send a message or to take an answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often the agent looks at the clock and at its socket.
+const TICK: Duration = Duration::from_millis(500);
+/// A sleep of the machine that is longer than this ends the use of all keys.
+const NAP: Duration = Duration::from_secs(3);
+/// How long another process waits until a new agent listens.
+const START: Duration = Duration::from_secs(10);
+
+/// Runs the agent until it is ended. A brief agent ends by itself when no key is left.
+pub fn run(home: &Home, path: &Path, background: bool, brief: bool) -> Result<Exit, Failure> {
+    let folder = parent(path);
+    let failed = |what: &str, error: &io::Error| Failure::path(what, path, error);
+    home.make_folder_of(&home.own_path("agent"))?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| failed("listen at", &error))?;
+    let about = About::of_path(folder).map_err(|error| failed("listen at", &error))?;
+    if !about.is_trusted() || about.mode & 0o077 != 0 {
+        let hint = format!("choose a folder of your own: chmod 700 {}", shown(folder));
+        return Err(Failure::usage(format!("{} is open to other users", shown(folder)), hint));
+    }
+    // The lock belongs to the process that listens. It tells a socket that is in use from one that was left.
+    let lock = folder.join("lock");
+    let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(lock);
+    let mut lock: File = lock.map_err(|error| failed("lock", &error))?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) if background => return Ok(Exit::Done),
+        Err(TryLockError::WouldBlock) => {
+            return Err(Failure::usage(format!("an agent listens at {} already", shown(path)), "use that one"));
+        }
+        Err(TryLockError::Error(error)) => return Err(failed("lock", &error)),
+    }
+    // The number tells whom to end.
+    lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id())).map_err(|error| failed("lock", &error))?;
+    if About::of_name(path).is_ok() {
+        fs::remove_file(path).map_err(|error| failed("remove the old socket", &error))?;
+    }
+    let listener = UnixListener::bind(path).map_err(|error| failed("listen at", &error))?;
+    fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(|error| failed("protect", &error))?;
+    let _socket = signals::guard({
+        let path = path.to_owned();
+        move || drop(fs::remove_file(&path))
+    });
+    if background {
+        // A terminal that closes does not end the agent.
+        let _ = rustix::process::setsid();
+    }
+    if rustix::mm::mlockall(rustix::mm::MlockAllFlags::CURRENT | rustix::mm::MlockAllFlags::FUTURE).is_err() {
+        say("note: the system lets this user lock too little memory (ulimit -l), so keys may be written to swap space");
+    }
+    let keyring = Mutex::new(Keyring::default());
+    let clients = Clients::default();
+    let own = About::of_name(path).map(|about| about.id).ok();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            watch(&keyring, path, own, brief);
+            // The other thread waits for clients for ever.
+            let _ = fs::remove_file(path);
+            std::process::exit(0);
+        });
+        for stream in listener.incoming() {
+            let Ok(stream) = stream else {
+                // Too many open files, for example.
+                thread::sleep(TICK);
+                continue;
+            };
+            let Some(number) = is_own(&stream).then(|| clients.enter(&stream)).flatten() else { continue };
+            let (clients, keyring) = (&clients, &keyring);
+            let serve = move || {
+                let _ = serve(stream, keyring);
+                clients.leave(number);
+            };
+            if thread::Builder::new().stack_size(256 << 10).spawn_scoped(scope, serve).is_err() {
+                clients.leave(number);
+            }
+        }
+    });
+    Ok(Exit::Done)
+}
+
+/// The clients that are connected, in the order in which they came.
+#[derive(Default)]
+struct Clients {
+    next: AtomicU64,
+    connected: Mutex<VecDeque<(u64, UnixStream)>>,
+}
+
+impl Clients {
+    /// Adds a client, and returns its number.
+    fn enter(&self, stream: &UnixStream) -> Option<u64> {
+        let stream = stream.try_clone().ok()?;
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut connected = self.connected.lock();
+        if connected.len() == CLIENTS
+            && let Some((_, first)) = connected.pop_front()
+        {
+            let _ = first.shutdown(Shutdown::Both);
+        }
+        connected.push_back((number, stream));
+        Some(number)
+    }
+
+    fn leave(&self, number: u64) {
+        self.connected.lock().retain(|(client, _)| *client != number);
+    }
+}
+
+/// Whether the client belongs to this user. The folder keeps other users away, too.
+#[cfg(target_os = "linux")]
+fn is_own(stream: &UnixStream) -> bool {
+    rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid == rustix::process::geteuid())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_own(_stream: &UnixStream) -> bool {
+    true
+}
+
+/// Forgets keys whose time is over, and all keys after a sleep of the machine. Returns if the socket is gone, as after
+/// a logout, or if a brief agent has no key left.
+fn watch(keyring: &Mutex<Keyring>, path: &Path, own: Option<FileId>, brief: bool) {
+    let start = Instant::now();
+    let mut asleep = sleep();
+    let mut was_used = false;
+    loop {
+        thread::sleep(TICK);
+        let now_asleep = sleep();
+        let mut keyring = keyring.lock();
+        if now_asleep.saturating_sub(asleep) > NAP {
+            keyring.forget_all();
+        }
+        asleep = now_asleep;
+        let is_used = keyring.forget(now()).is_some();
+        was_used |= is_used;
+        let is_over = brief && !is_used && (was_used || start.elapsed() > START);
+        if is_over || About::of_name(path).map(|about| about.id).ok() != own {
+            keyring.forget_all();
+            return;
+        }
+    }
+}
+
+/// Returns the time since the machine was started, with the time that it slept.
+fn now() -> Duration {
+    let clock = if cfg!(target_os = "linux") { ClockId::Boottime } else { ClockId::Monotonic };
+    Duration::try_from(clock_gettime(clock)).unwrap_or_default()
+}
+
+/// Returns the time that the machine slept.
+fn sleep() -> Duration {
+    now().saturating_sub(Duration::try_from(clock_gettime(ClockId::Monotonic)).unwrap_or_default())
+}
+
+/// Answers the messages of one client, one after the other.
+fn serve(mut stream: UnixStream, keyring: &Mutex<Keyring>) -> io::Result<()> {
+    stream.set_write_timeout(Some(PATIENCE))?;
+    loop {
+        let deadline = Instant::now() + PATIENCE;
+        let mut head = [0; 4];
+        fill(&mut stream, &mut head, deadline)?;
+        let length = u32::from_be_bytes(head) as usize;
+        if length == 0 || length > LONGEST {
+            return send(&mut stream, failure());
+        }
+        let mut message = Secret::zeroed(length);
+        fill(&mut stream, &mut message, deadline)?;
+        let task = keyring.lock().task(now(), message[0], &message[1..]);
+        let answer = match task {
+            Task::Answer(answer) => answer,
+            Task::Use(wanted) => match wanted.asks() {
+                Some(name) if !program::confirm(&format!("Use {} to {}?", Foreign::new(name), wanted.purpose())) => {
+                    failure()
+                }
+                _ => wanted.answer(),
+            },
+        };
+        send(&mut stream, answer)?;
+    }
+}
+
+fn fill(stream: &mut UnixStream, mut rest: &mut [u8], deadline: Instant) -> io::Result<()> {
+    while !rest.is_empty() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(rest) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => rest = &mut rest[read..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn send(stream: &mut UnixStream, (number, contents): Answer) -> io::Result<()> {
+    let mut message = Secret::zeroed(5 + contents.len());
+    message[..4].copy_from_slice(&(1 + contents.len() as u32).to_be_bytes());
+    message[4] = number;
+    message[5..].copy_from_slice(&contents);
+    stream.write_all(&message)
+}
+
+/// Starts an agent in the background unless one runs. With `brief`, it ends when no key is left.
+pub fn start(home: &Home, path: &Path, brief: bool) -> Result<(), Failure> {
+    let runs = || agent::find(home).map(|agent| agent.is_some_and(|agent| agent::held(&agent).is_ok()));
+    if runs()? {
+        return Ok(());
+    }
+    let failed = |error: &io::Error| Failure::io("start", "the agent", error);
+    let program = std::env::current_exe().map_err(|error| failed(&error))?;
+    let mut command = Command::new(program);
+    command.args(["agent", "--background"]).env(agent::VARIABLE, path);
+    if brief {
+        command.arg("--brief");
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| failed(&error))?;
+    let deadline = Instant::now() + START;
+    while Instant::now() < deadline {
+        if runs()? {
+            return Ok(());
+        }
+        if let Ok(Some(_)) = child.try_wait() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    let hint = "run it in the foreground to see why: deadpan agent";
+    Err(Failure::new(Exit::Key, format!("the agent does not listen at {}", shown(path)), hint))
+}

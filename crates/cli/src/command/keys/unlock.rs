@@ -1,0 +1,139 @@
+//! `deadpan keys unlock` and `lock`: gives unlocked keys to the agent, and makes the agent forget them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::key::agent;
+use crate::key::home::{self, Home};
+use crate::key::passphrase::{PassphraseArgs, Passphrases};
+use crate::key::protected::{not_private, unlock_any};
+use crate::tell::console::say;
+use crate::tell::failure::{Exit, Failure};
+use crate::tell::shown::{Foreign, shown};
+use crate::tell::streams::print;
+use deadpan_seal::key::{self, Found};
+
+#[derive(Debug, clap::Args)]
+pub struct UnlockArgs {
+    /// The names of your own keys, or private key files [default: your default key]
+    #[arg(value_name = "KEY")]
+    keys: Vec<String>,
+    /// How long the agent holds the keys: 30s, 15m, 8h
+    #[arg(long = "for", value_name = "TIME", default_value = "1h", value_parser = time)]
+    time: Duration,
+    /// Ask before each use, with the program that DEADPAN_ASKPASS or SSH_ASKPASS names
+    #[arg(long)]
+    ask: bool,
+    /// Print the keys that the agent holds
+    #[arg(long, conflicts_with_all = ["keys", "ask"])]
+    list: bool,
+    #[command(flatten)]
+    source: PassphraseArgs,
+}
+
+/// Reads a time: a whole number with a unit.
+fn time(text: &str) -> Result<Duration, &'static str> {
+    let wrong = "a time is a number with a unit: 30s, 15m, 8h";
+    let (number, unit) = text.split_at(text.find(|char: char| !char.is_ascii_digit()).ok_or(wrong)?);
+    let unit = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 24 * 3600,
+        _ => return Err(wrong),
+    };
+    let seconds = number.parse::<u32>().ok().and_then(|number| number.checked_mul(unit)).filter(|time| *time > 0);
+    seconds.map(|seconds| Duration::from_secs(seconds.into())).ok_or("the time is too short or too long")
+}
+
+pub fn unlock(home: &Home, args: &UnlockArgs, own: impl Fn(&str) -> Result<PathBuf, Failure>) -> Result<(), Failure> {
+    if args.list {
+        return list(home);
+    }
+    let paths = if args.keys.is_empty() {
+        let nothing = || Failure::usage("you have no key", "make one with: deadpan keygen");
+        vec![home.default_key()?.ok_or_else(nothing)?.path]
+    } else {
+        args.keys.iter().map(|key| own(key)).collect::<Result<_, _>>()?
+    };
+    let passphrases = Passphrases::new(&args.source);
+    for path in paths {
+        let name = shown(&path);
+        let key = match home::KeyFile::find(&path)?.only()? {
+            Found::Protected(locked) => unlock_any(&path, &locked, &passphrases)?,
+            Found::Private(_) | Found::Signing(_) => {
+                say(&format!("note: {name} has no passphrase, so the agent is not needed for it"));
+                continue;
+            }
+            Found::OpenSsh(_) => {
+                return Err(Failure::usage(format!("{name} is a key of SSH"), "give it to an SSH agent: ssh-add"));
+            }
+            _ => return Err(not_private(&name)),
+        };
+        let pem = match &key {
+            Found::Private(key) => key::private_pem(key),
+            Found::Signing(key) => key::signing_pem(key),
+            _ => return Err(not_private(&name)),
+        };
+        let agent = started(home)?;
+        let called = home.name_of(&path).map_or_else(|| name.clone(), str::to_owned);
+        let seconds = u32::try_from(args.time.as_secs()).unwrap_or(u32::MAX);
+        agent.unlock(&called, &pem, seconds, args.ask).map_err(|error| agent::failed(&error))?;
+        say(&format!("{called} is unlocked for {}", said(args.time)));
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn started(home: &Home) -> Result<deadpan_seal::sign::Agent, Failure> {
+    let path = agent::socket(home).ok_or_else(|| Failure::usage("DEADPAN_AGENT is empty", "unset the variable"))?;
+    crate::command::agent::start(home, &path, true)?;
+    agent::find(home)?.ok_or_else(|| Failure::new(Exit::Key, "the agent has ended", "try again"))
+}
+
+#[cfg(not(unix))]
+fn started(_home: &Home) -> Result<deadpan_seal::sign::Agent, Failure> {
+    Err(Failure::new(Exit::Usage, "there is no agent on this system", "type the passphrase where it is needed"))
+}
+
+fn list(home: &Home) -> Result<(), Failure> {
+    let agent = agent::find(home)?;
+    let keys = agent.as_ref().map(agent::held).transpose().or_else(|failure| {
+        // The socket of an agent that was killed stays behind.
+        if agent.as_ref().is_some_and(|agent| agent.held_keys().is_err_and(|error| agent::is_gone(&error))) {
+            Ok(None)
+        } else {
+            Err(failure)
+        }
+    })?;
+    let lines: String = keys
+        .unwrap_or_default()
+        .iter()
+        .map(|key| format!("{}  {}\n", Foreign::new(&*key.name), said(Duration::from_secs(key.seconds.into()))))
+        .collect();
+    if lines.is_empty() {
+        say("no key is unlocked");
+    }
+    print(&lines)
+}
+
+pub fn lock(home: &Home) -> Result<(), Failure> {
+    match agent::find(home)?.map(|agent| agent.forget_all()) {
+        None => {}
+        Some(Err(error)) if agent::is_gone(&error) => {}
+        Some(result) => result.map_err(|error| agent::failed(&error))?,
+    }
+    say("the agent holds no keys");
+    Ok(())
+}
+
+/// Returns a time in words.
+fn said(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match (seconds / 3600, seconds / 60, seconds) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, _) => format!("{minutes} min"),
+        (hours, minutes, _) if minutes % 60 == 0 => format!("{hours} h"),
+        (hours, minutes, _) => format!("{hours} h {} min", minutes % 60),
+    }
+}

@@ -1,0 +1,105 @@
+//! Deadpan's agent, which holds unlocked keys for a time: where it listens, and its keys.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::key::home::Home;
+use crate::tell::console::complain;
+use crate::tell::failure::{Exit, Failure};
+use crate::tell::shown::shown;
+use deadpan_disk::{About, parent};
+use deadpan_seal::sign::agent::HeldKey;
+use deadpan_seal::sign::{Agent, AgentError, SignError, Signer, VerifyingKey};
+use deadpan_seal::{Error, PrivateKey, PublicKey};
+
+/// The variable with the path of the socket. If it is empty, no agent is used.
+pub const VARIABLE: &str = "DEADPAN_AGENT";
+/// How long an agent may take to list its keys.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Returns the path of the agent's socket, or `None` if the user wants no agent.
+pub fn socket(home: &Home) -> Option<PathBuf> {
+    if cfg!(not(unix)) {
+        return None;
+    }
+    match std::env::var_os(VARIABLE) {
+        Some(path) => (!path.is_empty()).then(|| path.into()),
+        None => {
+            let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+            Some(runtime.map_or_else(|| home.folder.join("agent"), |path| path.join("deadpan-agent")).join("socket"))
+        }
+    }
+}
+
+/// Returns the agent, if there is one. Refuses a socket that another user may have made.
+pub fn find(home: &Home) -> Result<Option<Agent>, Failure> {
+    let Some(path) = socket(home) else { return Ok(None) };
+    let Ok(about) = About::of_name(&path) else { return Ok(None) };
+    let is_safe = |folder: About| folder.is_trusted() && folder.mode & 0o022 == 0;
+    if !about.is_trusted() || !About::of_path(parent(&path)).is_ok_and(is_safe) {
+        return Err(Failure::new(
+            Exit::Key,
+            format!("{} is not used as an agent, because another user can replace it", shown(&path)),
+            format!("name the socket of your own agent with {VARIABLE}, or set it to nothing"),
+        ));
+    }
+    Ok(Some(Agent::new(path)))
+}
+
+/// The keys in the agent.
+#[derive(Default)]
+pub struct HeldKeys {
+    opening: Vec<PrivateKey>,
+    signing: Vec<Signer>,
+}
+
+impl HeldKeys {
+    /// Asks the agent for its keys. An agent that does not answer is reported, and counts as one without keys.
+    pub fn of(home: &Home) -> Self {
+        let agent = match find(home) {
+            Ok(Some(agent)) => agent,
+            Ok(None) => return Self::default(),
+            Err(failure) => {
+                failure.say();
+                return Self::default();
+            }
+        };
+        let patient = agent.clone().with_timeout(PATIENCE);
+        let keys = patient.held_keys().and_then(|held| Ok((held, patient.keys()?)));
+        match keys {
+            Ok((held, signing)) => {
+                let opening = held.iter().filter_map(|key| key.private(&agent)).collect();
+                Self { opening, signing: signing.into_iter().map(Signer::from).collect() }
+            }
+            Err(error) if is_gone(&error) => Self::default(),
+            Err(error) => {
+                complain(&format!("note: the agent's keys are not used: {error}"));
+                Self::default()
+            }
+        }
+    }
+
+    /// Returns the private key for a public key.
+    pub fn private(&self, public: &PublicKey) -> Option<PrivateKey> {
+        self.opening.iter().find(|key| key.public() == public).cloned()
+    }
+
+    /// Returns the signer for a public key.
+    pub fn signer(&self, public: &VerifyingKey) -> Option<Signer> {
+        self.signing.iter().find(|key| key.public() == public).cloned()
+    }
+}
+
+/// Whether the error means that the agent has ended.
+pub fn is_gone(error: &Error) -> bool {
+    matches!(error, Error::Sign(SignError::Agent(AgentError::Unreachable(_))))
+}
+
+/// Returns the names and times of the keys in the agent.
+pub fn held(agent: &Agent) -> Result<Vec<HeldKey>, Failure> {
+    agent.clone().with_timeout(PATIENCE).held_keys().map_err(|error| failed(&error))
+}
+
+pub fn failed(error: &Error) -> Failure {
+    Failure::new(Exit::Key, format!("the agent: {error}"), "look for it with: deadpan keys unlock --list")
+}
