@@ -56,6 +56,12 @@ export function writePbkdf2(salt: Bytes, iterations: number): Bytes {
     return der(SEQUENCE, der(OID, fromHex(PBKDF2)), parameters);
 }
 
+/** Writes the `AlgorithmIdentifier` of scrypt. */
+export function writeScrypt(salt: Bytes, n: number, r: number, p: number): Bytes {
+    const parameters = der(SEQUENCE, der(OCTET_STRING, salt), ...[n, r, p].map(number => derNumber(number)));
+    return der(SEQUENCE, der(OID, fromHex(SCRYPT)), parameters);
+}
+
 /** Returns the key for a passphrase. This takes seconds if the file asks for them. */
 export async function derive(kdf: Kdf, passphrase: Bytes, keyLength: number): Promise<Bytes> {
     if (kdf.name === "PBKDF2") {

@@ -11,7 +11,7 @@ import { random } from "../crypto/symmetric.ts";
 import { PassphraseError } from "../error.ts";
 import type { Passphrase } from "../passphrase.ts";
 import { Der, der, OCTET_STRING, OID, onlySequence, SEQUENCE } from "./der.ts";
-import { derive, otherEncryption, readKdf, writePbkdf2, type Kdf } from "./kdf.ts";
+import { derive, otherEncryption, readKdf, writeScrypt, type Kdf } from "./kdf.ts";
 import type { PrivateKey } from "./key.ts";
 import { decodePkcs8 } from "./pkcs8.ts";
 import type { SignerKey } from "./signer.ts";
@@ -26,7 +26,7 @@ const CIPHERS = new Map([
     [AES_256, 32],
 ]);
 const BLOCK = 16;
-const ITERATIONS = 600_000;
+const SCRYPT = { n: 16_384, r: 15, p: 3 };
 
 /** An encrypted private key, whose parameters are within the ceilings. */
 export class EncryptedKey {
@@ -76,14 +76,14 @@ export class EncryptedKey {
     }
 }
 
-/** Encrypts a private key in DER with AES-256-CBC and PBKDF2. Returns the structure in DER. */
+/** Encrypts a private key in DER with AES-256-CBC and scrypt. Returns the structure in DER. */
 export async function encryptKey(contents: Bytes, passphrase: Passphrase): Promise<Bytes> {
     const [salt, iv] = [random(16), random(BLOCK)];
-    const kdf: Kdf = { name: "PBKDF2", salt, hash: "SHA-256", iterations: ITERATIONS };
+    const kdf: Kdf = { name: "scrypt", salt, ...SCRYPT };
     const key = await importKey(await derive(kdf, passphrase.sealed, 32));
     const ciphertext = new Uint8Array(await subtle().encrypt({ name: "AES-CBC", iv }, key, contents));
     const cipher = der(SEQUENCE, der(OID, fromHex(AES_256)), der(OCTET_STRING, iv));
-    const parameters = der(SEQUENCE, writePbkdf2(salt, ITERATIONS), cipher);
+    const parameters = der(SEQUENCE, writeScrypt(salt, SCRYPT.n, SCRYPT.r, SCRYPT.p), cipher);
     const algorithm = der(SEQUENCE, der(OID, fromHex(PBES2)), parameters);
     return der(SEQUENCE, algorithm, der(OCTET_STRING, ciphertext));
 }
