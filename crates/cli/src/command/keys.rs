@@ -1,8 +1,10 @@
 //! `deadpan keys`: lists, adds, removes and exports keys, and changes their passphrases.
 
+mod backup;
 mod export;
 mod list;
 pub mod protect;
+mod rename;
 mod unlock;
 
 use std::io::ErrorKind;
@@ -70,6 +72,34 @@ enum KeysCommand {
         /// The contact's name
         name: String,
     },
+    /// Gives one of your own keys or a contact another name
+    #[command(after_help = help!(
+        "deadpan keys rename hybrid home"
+    ))]
+    Rename {
+        /// The name
+        name: String,
+        /// The new name
+        new: String,
+    },
+    /// Prints a private key as 24 or 48 words, to write down
+    #[command(after_help = help!(
+        "deadpan keys backup hybrid               24 words: X-Wing, X25519, P-256, Ed25519",
+        "deadpan keys restore hybrid words.txt    makes the key from the words"
+    ))]
+    Backup {
+        /// The name of one of your own keys, or a private key file
+        key: String,
+        #[command(flatten)]
+        source: PassphraseArgs,
+    },
+    /// Makes a key from the words that `deadpan keys backup` printed
+    #[command(after_help = help!(
+        "deadpan keys restore hybrid words.txt    from a file with the words and their line of comment",
+        "deadpan keys restore hybrid              type the words, then Ctrl-D",
+        "deadpan keys restore --kind X25519 ecc   words of another kind of key, without the comment"
+    ))]
+    Restore(backup::RestoreArgs),
     /// Chooses the key that files are sealed to when no recipient is named, or prints its name
     #[command(after_help = help!(
         "deadpan keys default          prints the name",
@@ -148,7 +178,10 @@ pub struct Keys(KeysArgs);
 
 impl KeysArgs {
     pub fn plan(self) -> Result<Keys, Failure> {
-        if let Some(KeysCommand::Add { name, .. } | KeysCommand::Remove { name }) = &self.command {
+        if let Some(
+            KeysCommand::Add { name, .. } | KeysCommand::Remove { name } | KeysCommand::Rename { new: name, .. },
+        ) = &self.command
+        {
             home::check_name(name)?;
         }
         Ok(Keys(self))
@@ -162,6 +195,11 @@ impl Plan for Keys {
             None => return list::run(&home, self.0.json),
             Some(KeysCommand::Add { name, key, force }) => add(&home, name, key, *force)?,
             Some(KeysCommand::Remove { name }) => remove(&home, name)?,
+            Some(KeysCommand::Rename { name, new }) => rename::rename(&home, name, new)?,
+            Some(KeysCommand::Backup { key, source }) => {
+                backup::backup(&own(&home, key)?, &Passphrases::new(source))?;
+            }
+            Some(KeysCommand::Restore(args)) => backup::restore(&home, args)?,
             Some(KeysCommand::Default { name }) => default(&home, name.as_deref())?,
             Some(KeysCommand::Protect { protection: Protection { key, source }, old_passphrase_file }) => {
                 let old = old_passphrase_file.clone().map(PassphraseArgs::of_file);

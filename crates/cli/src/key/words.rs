@@ -1,6 +1,9 @@
 //! Random words, and keys as words (BIP 39).
 
+use aws_lc_rs::digest::{SHA256, digest};
+
 use crate::tell::failure::Failure;
+use crate::tell::suggest::closest;
 use deadpan_seal::random::Generator;
 use deadpan_seal::{Passphrase, Secret};
 
@@ -36,6 +39,54 @@ pub fn random(count: usize, between: char) -> Result<Secret, Failure> {
     Ok(Secret::copy_of(&text[..length.saturating_sub(1)]))
 }
 
+/// The number of words for 32 bytes, the last of which holds a checksum.
+pub const WORDS: usize = 24;
+/// The number of bytes that [`WORDS`] words stand for.
+const BYTES: usize = 32;
+
+/// Returns the words for 32 bytes. May leak the bytes to programs that share the processor's caches, and the words are
+/// for the eyes of whoever sees the screen.
+pub fn of_bytes(bytes: &[u8; BYTES]) -> Vec<&'static str> {
+    let list = list();
+    let mut bits = Secret::zeroed(BYTES + 1);
+    bits[..BYTES].copy_from_slice(bytes);
+    bits[BYTES] = checksum(bytes);
+    (0..WORDS).map(|word| list[(0..BITS).fold(0, |index, bit| index << 1 | bit_of(&bits, word * BITS + bit))]).collect()
+}
+
+/// Returns the bytes that 24 words stand for. Four letters are enough for a word.
+pub fn to_bytes(words: &[&str]) -> Result<Secret, String> {
+    let list = list();
+    let mut bits = Secret::zeroed(BYTES + 1);
+    for (number, text) in words.iter().enumerate() {
+        let known = |word: &&str| word == text || text.len() == 4 && word.starts_with(text);
+        let Some(index) = list.iter().position(known) else {
+            let hint = match closest(text, list.iter().map(|word| (*word).to_owned())) {
+                Some(word) => format!("; did you mean {word}?"),
+                None => String::new(),
+            };
+            return Err(format!("word {} is not in the list of words{hint}", number + 1));
+        };
+        for bit in 0..BITS {
+            let at = number * BITS + bit;
+            bits[at / 8] |= ((index >> (BITS - 1 - bit) & 1) as u8) << (7 - at % 8);
+        }
+    }
+    let bytes = bits[..BYTES].as_array().filter(|_| words.len() == WORDS).ok_or("a key has 24 or 48 words")?;
+    if bits[BYTES] != checksum(bytes) {
+        return Err("one of the words is another word of the list, or two were swapped".into());
+    }
+    Ok(Secret::copy_of(bytes))
+}
+
+fn bit_of(bytes: &[u8], bit: usize) -> usize {
+    usize::from(bytes[bit / 8] >> (7 - bit % 8) & 1)
+}
+
+fn checksum(bytes: &[u8; BYTES]) -> u8 {
+    digest(&SHA256, bytes).as_ref()[0]
+}
+
 /// Returns a passphrase to offer to a user who types none.
 pub fn offered() -> Result<Passphrase, Failure> {
     random(OFFERED, '-').map(|text| Passphrase::new(&text))
@@ -51,6 +102,34 @@ mod tests {
     fn the_list_is_that_of_bip_39() {
         assert_eq!(list(), bip39::Language::English.word_list());
         assert!(list().iter().all(|word| word.len() <= LONGEST_WORD));
+    }
+
+    #[test]
+    fn bytes_become_the_words_of_bip_39_and_come_back() {
+        for byte in 0..=255 {
+            let bytes = std::array::from_fn(|index| (index as u8).wrapping_mul(byte) ^ byte);
+            let words = of_bytes(&bytes);
+            let expected = bip39::Mnemonic::from_entropy(&bytes).unwrap();
+            assert_eq!(words, expected.words().collect::<Vec<_>>());
+            assert_eq!(*to_bytes(&words).unwrap(), bytes);
+            let short: Vec<_> = words.iter().map(|word| &word[..word.len().min(4)]).collect();
+            assert_eq!(*to_bytes(&short).unwrap(), bytes);
+            // One in 256 other lists of words has the same checksum.
+            let refused = (0..20).filter(|at| {
+                let mut changed = words.clone();
+                changed[*at] = if words[*at] == "zoo" { "abandon" } else { "zoo" };
+                to_bytes(&changed).is_err()
+            });
+            assert!(refused.count() > 15);
+        }
+        let words = of_bytes(&[7; 32]);
+        assert!(to_bytes(&words[..23]).unwrap_err().contains("24 or 48"));
+        let mut wrong = words.clone();
+        wrong[6] = "abandn";
+        assert_eq!(to_bytes(&wrong).unwrap_err(), "word 7 is not in the list of words; did you mean abandon?");
+        wrong[6] = "aban";
+        wrong[7] = "aba";
+        assert!(to_bytes(&wrong).unwrap_err().starts_with("word 8 "));
     }
 
     #[test]
