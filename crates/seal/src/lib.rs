@@ -11,6 +11,7 @@ mod tests;
 pub use deadpan_compress::Level;
 
 pub use api::engine::units::{Sink, Source, Taken};
+pub use api::keyring;
 pub use api::one_call::{open, open_stream, seal, seal_stream};
 pub use api::opening::{Header, Opened, Opener, RangeReader, Trailer};
 pub use api::sealing::parts::{Beginning, Parts};

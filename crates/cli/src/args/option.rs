@@ -218,8 +218,8 @@ const OPTIONS: &[HabitRow] = &[
     habit(
         &["open", "list", "inspect", "sign", "keys protect", "keys unprotect", "share open"],
         &["-p", "--passphrase", "--password", "--passwd", "--pass"],
-        "a passphrase is asked for where one is needed; scripts give it with --passphrase-file, --passphrase-command or \
-         DEADPAN_PASSPHRASE",
+        "a passphrase is asked for where one is needed; scripts give it with --passphrase-file, --passphrase-command \
+         or DEADPAN_PASSPHRASE",
     ),
     habit(
         &["seal", "picture hide"],

@@ -47,7 +47,7 @@ impl Plan for RunAgent {
         let home = Home::find()?;
         let path = agent::socket(&home).ok_or_else(nowhere)?;
         if !self.args.shell {
-            return serve::run(&home, &path, self.args.background, self.args.brief);
+            return serve::run(&path, self.args.background, self.args.brief);
         }
         serve::start(&home, &path, false)?;
         let text = path.to_str().and_then(|path| shlex::try_quote(path).ok());

@@ -8,8 +8,7 @@ use crate::tell::console::complain;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::shown;
 use deadpan_disk::{About, parent};
-use deadpan_seal::sign::agent::HeldKey;
-use deadpan_seal::sign::{Agent, AgentError, SignError, Signer, VerifyingKey};
+use deadpan_seal::sign::{Agent, AgentError, HeldKey, SignError, Signer, VerifyingKey};
 use deadpan_seal::{Error, PrivateKey, PublicKey};
 
 /// The variable with the path of the socket. If it is empty, no agent is used.

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, skip};
 
 /// A sandbox with a protected key in the agent, and a file for it.
 fn unlocked() -> Sandbox {
@@ -79,7 +79,7 @@ fn nonsense_gets_a_failure_and_changes_nothing() {
 #[test]
 fn another_user_gets_nothing() {
     if !rustix::process::geteuid().is_root() {
-        println!("skipped: only root can become another user");
+        skip("another user", "only root can become one");
         return;
     }
     let sandbox = unlocked();
@@ -101,7 +101,7 @@ fn another_user_gets_nothing() {
     };
     match ask("0") {
         Ok(answer) if answer == "9" => assert_ne!(ask("65534").unwrap(), "9"),
-        other => println!("skipped: setpriv or Python is missing ({other:?})"),
+        other => skip("another user", &format!("setpriv or Python is missing ({other:?})")),
     }
     // The user's own commands do not trust such a socket.
     sandbox.run(&["open", "-o", "-", "note.dpn"]).expect(3, "another user can replace it");

@@ -11,8 +11,8 @@ use super::error::Trouble;
 use crate::primitive::imp;
 use crate::{Passphrase, Secret};
 
-/// scrypt's parameters in new files: 30 MiB, the most for a table that OpenSSL reads without a question (its limit is 32
-/// MiB), and a tenth of a second or more.
+/// scrypt's parameters in new files: N, r and p. The table has 30 MiB, because OpenSSL reads no file that asks for more
+/// than 32 MiB. The work takes a tenth of a second or more.
 const NEW: (u64, u64, u64) = if cfg!(fuzzing) { (2, 1, 1) } else { (1 << 14, 15, 3) };
 /// The length of the salt in new files.
 const SALT: usize = 16;

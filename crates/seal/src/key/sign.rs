@@ -17,7 +17,7 @@
 //! # Ok::<(), deadpan_seal::Error>(())
 //! ```
 
-pub mod agent;
+pub(crate) mod agent;
 mod allowed;
 mod composite;
 mod error;
@@ -25,10 +25,10 @@ mod hasher;
 mod private;
 mod public;
 mod signer;
-mod sshsig;
-mod wire;
+pub(crate) mod sshsig;
+pub(crate) mod wire;
 
-pub use agent::{Agent, AgentError, AgentKey};
+pub use agent::{Agent, AgentError, AgentKey, HeldKey};
 pub use allowed::Allowed;
 pub use error::SignError;
 pub use hasher::Hasher;

@@ -1,13 +1,13 @@
 //! The agent's process: its socket, its clients and its clock.
 
 use std::collections::VecDeque;
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,19 +16,21 @@ use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::key::agent;
-use crate::key::home::Home;
+use crate::key::home::{self, Home};
 use crate::key::program;
+use crate::place::{held, partial};
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::{Foreign, shown};
 use crate::tell::signals;
-use deadpan_disk::{About, FileId, parent};
+use deadpan_disk::{Error, FileId, Folder, parent};
 use deadpan_seal::Secret;
-use deadpan_seal::sign::agent::{Answer, Keyring, Task, failure};
+use deadpan_seal::keyring::{Answer, Keyring, Task, failure};
 
-/// The most clients at a time. If there are more, the one that came first is sent away: a client needs a moment, and one
-/// that stays does nothing useful.
+/// The most clients at a time. If there are more, the one that came first is sent away: a client needs only a moment.
 const CLIENTS: usize = 128;
+/// The name of the file that the process that listens holds a lock on.
+const LOCK: &str = "lock";
 /// The longest message.
 const LONGEST: usize = 64 << 10;
 /// How long a client may take to send a message or to take an answer.
@@ -41,38 +43,45 @@ const NAP: Duration = Duration::from_secs(3);
 const START: Duration = Duration::from_secs(10);
 
 /// Runs the agent until it is ended. A brief agent ends by itself when no key is left.
-pub fn run(home: &Home, path: &Path, background: bool, brief: bool) -> Result<Exit, Failure> {
-    let folder = parent(path);
+pub fn run(path: &Path, background: bool, brief: bool) -> Result<Exit, Failure> {
     let failed = |what: &str, error: &io::Error| Failure::path(what, path, error);
-    home.make_folder_of(&home.own_path("agent"))?;
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| failed("listen at", &error))?;
-    let about = About::of_path(folder).map_err(|error| failed("listen at", &error))?;
+    held::hold([path]);
+    let folder = held::own_or_make(parent(path), 0o700).map_err(|error| match error {
+        Error::Planted(planted) => home::planted_key(&planted),
+        Error::System(_, error) => failed("listen at", &error),
+        error => partial::failure(parent(path), error),
+    })?;
+    let about = folder.about().map_err(|error| failed("listen at", &error))?;
     if !about.is_trusted() || about.mode & 0o077 != 0 {
-        let hint = format!("choose a folder of your own: chmod 700 {}", shown(folder));
-        return Err(Failure::usage(format!("{} is open to other users", shown(folder)), hint));
+        let hint = format!("choose a folder of your own: chmod 700 {}", shown(parent(path)));
+        return Err(Failure::usage(format!("{} is open to other users", shown(parent(path))), hint));
     }
     // The lock belongs to the process that listens. It tells a socket that is in use from one that was left.
-    let lock = folder.join("lock");
-    let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(lock);
-    let mut lock: File = lock.map_err(|error| failed("lock", &error))?;
-    match lock.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) if background => return Ok(Exit::Done),
-        Err(TryLockError::WouldBlock) => {
-            return Err(Failure::usage(format!("an agent listens at {} already", shown(path)), "use that one"));
+    let mut lock = match folder.create(LOCK.as_ref()) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            folder.file_to_change(LOCK.as_ref()).map(|(file, _)| file)
         }
-        Err(TryLockError::Error(error)) => return Err(failed("lock", &error)),
+        result => result,
+    }
+    .map_err(|error| failed("lock", &error))?;
+    match lock.try_lock().map_err(io::Error::from) {
+        Ok(()) => {}
+        Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(failed("lock", &error)),
+        Err(_) if background => return Ok(Exit::Done),
+        Err(_) => return Err(Failure::usage(format!("an agent listens at {} already", shown(path)), "use that one")),
     }
     // The number tells whom to end.
     lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id())).map_err(|error| failed("lock", &error))?;
-    if About::of_name(path).is_ok() {
-        fs::remove_file(path).map_err(|error| failed("remove the old socket", &error))?;
+    let name = path.file_name().unwrap_or_default().to_owned();
+    match folder.remove(&name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed("remove the old socket", &error)),
+        _ => {}
     }
     let listener = UnixListener::bind(path).map_err(|error| failed("listen at", &error))?;
-    fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(|error| failed("protect", &error))?;
-    let _socket = signals::guard({
-        let path = path.to_owned();
-        move || drop(fs::remove_file(&path))
+    let socket = Arc::new((folder, name));
+    let _guard = signals::guard({
+        let socket = Arc::clone(&socket);
+        move || drop(socket.0.remove(&socket.1))
     });
     if background {
         // A terminal that closes does not end the agent.
@@ -83,12 +92,14 @@ pub fn run(home: &Home, path: &Path, background: bool, brief: bool) -> Result<Ex
     }
     let keyring = Mutex::new(Keyring::default());
     let clients = Clients::default();
-    let own = About::of_name(path).map(|about| about.id).ok();
+    let own = seen(&socket);
     thread::scope(|scope| {
         scope.spawn(|| {
-            watch(&keyring, path, own, brief);
+            watch(&keyring, || seen(&socket) == own, brief);
+            if seen(&socket) == own {
+                let _ = socket.0.remove(&socket.1);
+            }
             // The other thread waits for clients for ever.
-            let _ = fs::remove_file(path);
             std::process::exit(0);
         });
         for stream in listener.incoming() {
@@ -109,6 +120,11 @@ pub fn run(home: &Home, path: &Path, background: bool, brief: bool) -> Result<Ex
         }
     });
     Ok(Exit::Done)
+}
+
+/// Returns the identity of the socket, or `None` if it is gone.
+fn seen((folder, name): &(Folder, OsString)) -> Option<FileId> {
+    folder.look(name).ok().flatten().map(|about| about.id)
 }
 
 /// The clients that are connected, in the order in which they came.
@@ -151,7 +167,7 @@ fn is_own(_stream: &UnixStream) -> bool {
 
 /// Forgets keys whose time is over, and all keys after a sleep of the machine. Returns if the socket is gone, as after
 /// a logout, or if a brief agent has no key left.
-fn watch(keyring: &Mutex<Keyring>, path: &Path, own: Option<FileId>, brief: bool) {
+fn watch(keyring: &Mutex<Keyring>, is_there: impl Fn() -> bool, brief: bool) {
     let start = Instant::now();
     let mut asleep = sleep();
     let mut was_used = false;
@@ -166,7 +182,7 @@ fn watch(keyring: &Mutex<Keyring>, path: &Path, own: Option<FileId>, brief: bool
         let is_used = keyring.forget(now()).is_some();
         was_used |= is_used;
         let is_over = brief && !is_used && (was_used || start.elapsed() > START);
-        if is_over || About::of_name(path).map(|about| about.id).ok() != own {
+        if is_over || !is_there() {
             keyring.forget_all();
             return;
         }

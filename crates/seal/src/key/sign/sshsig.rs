@@ -186,20 +186,20 @@ impl SshSig {
     }
 
     /// Builds a signature from its parts, and checks the parts by reading the signature back.
-    pub(super) fn assemble(key: &[u8], namespace: &str, signature: &[u8]) -> Result<Self, Error> {
+    pub(crate) fn assemble(key: &[u8], namespace: &str, signature: &[u8]) -> Result<Self, Error> {
         let parts = wire::strings(&[key, namespace.as_bytes(), b"", Hash::Sha512.name().as_bytes(), signature]);
         Self::decode(&[MAGIC, &1_u32.to_be_bytes(), &parts].concat())
     }
 }
 
 /// Returns the bytes that a key signs.
-pub(super) fn signed_data(namespace: &str, hash: Hash, digest: &[u8]) -> Vec<u8> {
+pub(crate) fn signed_data(namespace: &str, hash: Hash, digest: &[u8]) -> Vec<u8> {
     let parts = wire::strings(&[namespace.as_bytes(), b"", hash.name().as_bytes(), digest]);
     [MAGIC, &parts].concat()
 }
 
 /// Returns a signature in SSH form: the name of its algorithm, then the signature.
-pub(super) fn signature_blob(scheme: Scheme, signature: &[u8]) -> Vec<u8> {
+pub(crate) fn signature_blob(scheme: Scheme, signature: &[u8]) -> Vec<u8> {
     wire::strings(&[scheme.ssh_name().as_bytes(), signature])
 }
 

@@ -52,6 +52,7 @@ fn material(key: &PrivateKey) -> (bool, Vec<u8>) {
     match key.material() {
         Material::Seed(seed) => (true, seed.to_vec()),
         Material::Expanded(expanded) => (false, expanded.to_vec()),
+        Material::Held => panic!("no agent holds this key"),
     }
 }
 

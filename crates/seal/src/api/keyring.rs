@@ -1,14 +1,13 @@
-//! What an agent does: it holds private keys for a time, and answers messages. The caller takes care of sockets, clocks
-//! and users.
+//! What Deadpan's agent does: it holds private keys for a time, and answers the messages of
+//! [`Agent`](crate::sign::Agent). The caller takes care of sockets, clocks and users.
 
 use std::time::Duration;
 
-use super::held::extension;
-use super::number;
+use crate::key::sign::agent::{extension, number};
+use crate::key::sign::wire::WireReader;
 use crate::key::sign::{SigningKey, sshsig, wire};
 use crate::key::{self, Found};
 use crate::{Error, Kem, PrivateKey, PublicKey, Secret};
-use wire::WireReader;
 
 /// The most keys that an agent holds.
 const MOST: usize = 100;
