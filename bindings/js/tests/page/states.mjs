@@ -79,8 +79,11 @@ export async function eachState(room, visit, look) {
     await look("making a key");
     await page.click("#key-offer");
     await visit.press("#key-form", "Make a key");
-    await visit.until(({ visible }) => visible("#work"), "a key is made");
-    await look("work");
+    await visit.until(({ visible }) => visible("#work") || visible("#made"), "a key is made");
+    // A fast machine is done before anybody looks.
+    if (await page.evaluate(() => document.querySelector("#work")?.checkVisibility())) {
+        await look("work");
+    }
     await visit.idle("#made");
     await page.$$eval("footer details", all => all.forEach(details => (details.open = true)));
     await look("a key that is made");
