@@ -47,7 +47,7 @@ pub struct RandomArgs {
     /// Write one line of base64
     #[arg(long)]
     base64: bool,
-    /// Write this many words of a list of 2048 words, on one line
+    /// Write this many words of a list of 2048 words, joined by hyphens
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1000))]
     #[arg(conflicts_with_all = ["size", "hex", "base64", "password"])]
     words: Option<u16>,
@@ -97,7 +97,7 @@ impl Random {
     /// Returns the words or the password that the user wants.
     fn line(&self) -> Result<Option<Wiped<Vec<u8>>>, Failure> {
         let text = match (self.args.words, self.args.password) {
-            (Some(count), _) => words::random(count.into(), ' ')?,
+            (Some(count), _) => words::random(count.into(), '-')?,
             (None, Some(length)) => password(length.into())?,
             (None, None) => return Ok(None),
         };

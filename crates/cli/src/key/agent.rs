@@ -1,11 +1,12 @@
 //! Deadpan's agent, which holds unlocked keys for a time: where it listens, and its keys.
 
-use std::path::PathBuf;
+use std::path::{PathBuf, absolute};
 use std::time::Duration;
 
 use crate::key::home::Home;
 use crate::tell::console::complain;
 use crate::tell::failure::{Exit, Failure};
+use crate::tell::patience;
 use crate::tell::shown::shown;
 use deadpan_disk::{About, parent};
 use deadpan_seal::sign::{Agent, AgentError, HeldKey, SignError, Signer, VerifyingKey};
@@ -22,7 +23,8 @@ pub fn socket(home: &Home) -> Option<PathBuf> {
         return None;
     }
     match std::env::var_os(VARIABLE) {
-        Some(path) => (!path.is_empty()).then(|| path.into()),
+        // Another program may run in another folder.
+        Some(path) => (!path.is_empty()).then(|| absolute(&path).unwrap_or_else(|_| path.into())),
         None => {
             let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
             Some(runtime.map_or_else(|| home.folder.join("agent"), |path| path.join("deadpan-agent")).join("socket"))
@@ -48,7 +50,7 @@ pub fn find(home: &Home) -> Result<Option<Agent>, Failure> {
 /// The keys in the agent.
 #[derive(Default)]
 pub struct HeldKeys {
-    opening: Vec<PrivateKey>,
+    opening: Vec<(PrivateKey, bool)>,
     signing: Vec<Signer>,
 }
 
@@ -64,10 +66,18 @@ impl HeldKeys {
             }
         };
         let patient = agent.clone().with_timeout(PATIENCE);
-        let keys = patient.held_keys().and_then(|held| Ok((held, patient.keys()?)));
+        // A person may have to confirm the use of a key.
+        let agent = match patience::seconds(patience::AGENT, "an answer of the agent") {
+            Ok(limit) => limit.map_or(agent.clone(), |limit| agent.clone().with_timeout(limit)),
+            Err(failure) => {
+                failure.say();
+                agent
+            }
+        };
+        let keys = patient.held_keys().and_then(|held| Ok((held, agent.keys()?)));
         match keys {
             Ok((held, signing)) => {
-                let opening = held.iter().filter_map(|key| key.private(&agent)).collect();
+                let opening = held.iter().filter_map(|key| Some((key.private(&agent)?, key.asks))).collect();
                 Self { opening, signing: signing.into_iter().map(Signer::from).collect() }
             }
             Err(error) if is_gone(&error) => Self::default(),
@@ -78,9 +88,9 @@ impl HeldKeys {
         }
     }
 
-    /// Returns the private key for a public key.
-    pub fn private(&self, public: &PublicKey) -> Option<PrivateKey> {
-        self.opening.iter().find(|key| key.public() == public).cloned()
+    /// Returns the private key for a public key, and whether the agent asks before each use.
+    pub fn private(&self, public: &PublicKey) -> Option<(PrivateKey, bool)> {
+        self.opening.iter().find(|(key, _)| key.public() == public).cloned()
     }
 
     /// Returns the signer for a public key.
@@ -89,16 +99,32 @@ impl HeldKeys {
     }
 }
 
+/// Whether an agent did not do what it was asked for.
+pub fn is_of_agent(error: &Error) -> bool {
+    matches!(error, Error::Sign(SignError::Agent(_)))
+}
+
 /// Whether the error means that the agent has ended.
 pub fn is_gone(error: &Error) -> bool {
     matches!(error, Error::Sign(SignError::Agent(AgentError::Unreachable(_))))
 }
 
-/// Returns the names and times of the keys in the agent.
-pub fn held(agent: &Agent) -> Result<Vec<HeldKey>, Failure> {
-    agent.clone().with_timeout(PATIENCE).held_keys().map_err(|error| failed(&error))
+/// Returns the keys in the agent, or `None` if the agent has ended.
+pub fn held(agent: &Agent) -> Result<Option<Vec<HeldKey>>, Failure> {
+    match agent.clone().with_timeout(PATIENCE).held_keys() {
+        Err(error) if is_gone(&error) => Ok(None),
+        result => result.map(Some).map_err(|error| failed(&error)),
+    }
+}
+
+/// Makes the agent forget all keys. Returns whether there is an agent.
+pub fn forget_all(agent: &Agent) -> Result<bool, Failure> {
+    match agent.clone().with_timeout(PATIENCE).forget_all() {
+        Err(error) if is_gone(&error) => Ok(false),
+        result => result.map(|()| true).map_err(|error| failed(&error)),
+    }
 }
 
 pub fn failed(error: &Error) -> Failure {
-    Failure::new(Exit::Key, format!("the agent: {error}"), "look for it with: deadpan keys unlock --list")
+    Failure::new(Exit::Key, format!("the agent: {error}"), "end it, and start it again: deadpan keys unlock")
 }

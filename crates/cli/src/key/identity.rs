@@ -8,6 +8,7 @@ pub use args::IdentityArgs;
 
 use std::path::{Path, PathBuf};
 
+use crate::key::agent;
 use crate::key::home::{self, Home};
 use crate::key::passphrase::Passphrases;
 use crate::key::shares::{self as share_file, Shares};
@@ -44,6 +45,8 @@ struct Candidate {
 
 enum CandidateState {
     Ready(Identity),
+    /// A protected key that the agent holds, and whether the agent asks before each use.
+    Held(PrivateKey, bool),
     /// A protected key, and its public part if the file beside the key contains that part.
     Locked(ProtectedKey, Option<PublicKey>),
     /// An identity of a plugin. The plugin may ask the user questions.
@@ -70,6 +73,11 @@ impl Identities {
                 identities.add(&own.path).unwrap_or_else(|failure| failure.say());
             }
         }
+        // Of the keys that are not at hand, those of the agent come first, because they need no passphrase.
+        identities.list.sort_by_key(|candidate| match candidate.state {
+            CandidateState::Held(_, asks) => u8::from(asks),
+            _ => 2,
+        });
         Ok(identities)
     }
 
@@ -117,7 +125,7 @@ impl Identities {
                 Found::Protected(key) => {
                     let public = if is_one { home::public_of(path).ok().flatten() } else { None };
                     match public.as_ref().and_then(|public| self.passphrases.held().private(public)) {
-                        Some(held) => CandidateState::Ready(Identity::Key(held)),
+                        Some((held, asks)) => CandidateState::Held(held, asks),
                         None => CandidateState::Locked(key, public),
                     }
                 }
@@ -151,6 +159,7 @@ impl Identities {
         let public = |candidate: &Candidate| match &candidate.state {
             CandidateState::Ready(Identity::Key(key)) => Some(key.public().clone()),
             CandidateState::Locked(_, public) => public.clone(),
+            CandidateState::Held(key, _) => Some(key.public().clone()),
             _ => None,
         };
         self.list.iter().filter_map(public).collect()
@@ -159,7 +168,7 @@ impl Identities {
     /// Returns the private keys that need no passphrase or are already unlocked.
     pub fn private_keys(&self) -> Vec<PrivateKey> {
         let private = |candidate: &Candidate| match &candidate.state {
-            CandidateState::Ready(Identity::Key(key)) => Some(key.clone()),
+            CandidateState::Ready(Identity::Key(key)) | CandidateState::Held(key, false) => Some(key.clone()),
             _ => None,
         };
         self.list.iter().filter_map(private).collect()
@@ -208,6 +217,11 @@ impl Identities {
                     ready.extend(identities);
                     match sealed.header.clone().open(&ready) {
                         Err(Error::NoKeyFits(_)) => {}
+                        Err(error) if agent::is_of_agent(&error) => {
+                            // Another key may open the file.
+                            ready.pop();
+                            refused = Some(Failure::seal(name, error));
+                        }
                         Err(error @ Error::Plugin(_)) => refused = Some(Failure::seal(name, error)),
                         Err(error @ Error::TooFewShares { .. }) => none = error,
                         result => {
@@ -236,7 +250,13 @@ impl Identities {
 
     /// Opens the header if one of the keys that need no passphrase can open it.
     pub fn open_at_once(&self, sealed: &Sealed<'_>) -> Option<Opened> {
-        sealed.header.clone().open(&self.ready(&sealed.stanzas)).ok()
+        let held = self.list.iter().filter_map(|candidate| match &candidate.state {
+            CandidateState::Held(key, false) => Some(Identity::Key(key.clone())),
+            _ => None,
+        });
+        let held: Vec<_> = held.filter(|identity| may_fit(identity, &sealed.stanzas)).collect();
+        let open = |identities: &[Identity]| sealed.header.clone().open(identities).ok();
+        open(&self.ready(&sealed.stanzas)).or_else(|| open(&held))
     }
 
     /// Returns the shares of a file that are sealed to these identities. Uses the keys that need no passphrase, or else
@@ -253,6 +273,7 @@ impl Identities {
                 Ok(identities) if identities.is_empty() => {}
                 Ok(identities) => match header.shares(&identities) {
                     Err(Error::NoKeyFits(_)) => {}
+                    Err(error) if agent::is_of_agent(&error) => refused = Some(Failure::seal(name, error)),
                     result => return result.map_err(|error| Failure::seal(name, error)),
                 },
                 Err(failure) if failure.exit == Exit::Key => refused = Some(failure),
@@ -324,6 +345,10 @@ impl Candidate {
         let name = &self.name;
         let given = |identity: Option<Identity>| identity.ok_or_else(|| not_given(name));
         let state = match &self.state {
+            CandidateState::Held(key, _) => {
+                let fits = fits(Some(key.kem()), stanzas);
+                return Ok(fits.then(|| Identity::Key(key.clone())).into_iter().collect());
+            }
             CandidateState::Plugin(identity) => {
                 // In age files, an unknown stanza or a stanza of a tagged key may be for a plugin.
                 let may_be = |stanza: &Stanza| {

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::str::FromStr;
 
 use crate::key::passphrase::first_line;
+use crate::key::prompt::LONGEST;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::bytes;
 use deadpan_disk::portable::OsStrExt;
@@ -65,15 +66,20 @@ impl Askpass {
             Failure::new(Exit::Key, message, format!("answer its question, or unset {ASKPASS} to type on the terminal"))
         };
         let line = first_line_of(&self.0, &[format!("{question}: ")]).map_err(|why| failed(&why))?;
-        line.ok_or_else(|| failed("printed nothing"))
+        match line.ok_or_else(|| failed("printed nothing"))? {
+            line if line.as_bytes().len() > LONGEST => Err(failed("printed a line that is too long")),
+            line => Ok(line),
+        }
     }
 }
 
-/// Asks the user to confirm something, with the program that the user has chosen. Without a program, or if the program
-/// fails, the answer is no.
-pub fn confirm(question: &str) -> bool {
-    let program = [ASKPASS, "SSH_ASKPASS"].into_iter().filter_map(std::env::var_os).find(|program| !program.is_empty());
-    let Some(program) = program else { return false };
+/// Returns the program that asks the user to confirm something.
+pub fn confirming() -> Option<OsString> {
+    [ASKPASS, "SSH_ASKPASS"].into_iter().filter_map(std::env::var_os).find(|program| !program.is_empty())
+}
+
+/// Asks the user to confirm something, with a program. If the program fails, the answer is no.
+pub fn confirm(program: &OsStr, question: &str) -> bool {
     let mut command = Command::new(program);
     command.arg(question).env("SSH_ASKPASS_PROMPT", "confirm");
     command.stdin(Stdio::null()).stdout(Stdio::null()).status().is_ok_and(|status| status.success())

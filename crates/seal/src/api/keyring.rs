@@ -24,7 +24,8 @@ struct KeyringEntry {
     key: Held,
     /// The time when the key is forgotten.
     until: Duration,
-    asks: bool,
+    /// The program that asks the user before each use, or nothing.
+    asks: Vec<u8>,
 }
 
 #[derive(Clone, Debug)]
@@ -106,9 +107,9 @@ impl Keyring {
             }
             extension::UNLOCK => {
                 let name = reader.text()?.to_owned();
+                let asks = reader.string()?.to_vec();
                 let pem = reader.string()?;
                 let seconds = reader.number()?;
-                let asks = reader.byte()? != 0;
                 reader.end()?;
                 let [key] = <[Found; 1]>::try_from(key::read(pem).ok()?).ok()?;
                 let key = match key {
@@ -161,7 +162,8 @@ impl Keyring {
             };
             let seconds = u32::try_from(entry.until.saturating_sub(now).as_secs()).unwrap_or(u32::MAX);
             let (name, public) = (wire::strings(&[entry.name.as_bytes()]), wire::strings(&[public]));
-            [&name[..], &u32::from(id).to_be_bytes(), &public, &seconds.to_be_bytes()].concat()
+            let asks = [u8::from(!entry.asks.is_empty())];
+            [&name[..], &u32::from(id).to_be_bytes(), &public, &seconds.to_be_bytes(), &asks].concat()
         }))
     }
 
@@ -171,6 +173,12 @@ impl Keyring {
         self.keys.iter().map(|entry| entry.until).min()
     }
 
+    /// Whether the key of a task is still held, after the user was asked.
+    #[must_use]
+    pub fn holds(&self, wanted: &UseOfKey) -> bool {
+        self.keys.iter().any(|entry| entry.key.is_same(&wanted.entry.key))
+    }
+
     /// Forgets all keys.
     pub fn forget_all(&mut self) {
         self.keys.clear();
@@ -178,10 +186,16 @@ impl Keyring {
 }
 
 impl UseOfKey {
-    /// Returns the name of the key, if the user wants to be asked about each use.
+    /// Returns the program that asks the user, if the user wants to be asked about each use.
     #[must_use]
-    pub fn asks(&self) -> Option<&str> {
-        self.entry.asks.then_some(&*self.entry.name)
+    pub fn asks(&self) -> Option<&[u8]> {
+        (!self.entry.asks.is_empty()).then_some(&*self.entry.asks)
+    }
+
+    /// Returns the name of the key.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.entry.name
     }
 
     /// Returns what the key is used for, as the end of a question.

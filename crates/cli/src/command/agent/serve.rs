@@ -1,8 +1,8 @@
 //! The agent's process: its socket, its clients and its clock.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read, Seek, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -17,20 +17,24 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::key::agent;
 use crate::key::home::{self, Home};
+use crate::key::passphrase::VARIABLE;
 use crate::key::program;
 use crate::place::{held, partial};
-use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
+use crate::tell::imp::keep_descriptors;
 use crate::tell::shown::{Foreign, shown};
 use crate::tell::signals;
-use deadpan_disk::{Error, FileId, Folder, parent};
+use deadpan_disk::portable::OsStrExt;
+use deadpan_disk::{Error, FileId, FileKind, Folder, parent};
 use deadpan_seal::Secret;
 use deadpan_seal::keyring::{Answer, Keyring, Task, failure};
 
 /// The most clients at a time. If there are more, the one that came first is sent away: a client needs only a moment.
 const CLIENTS: usize = 128;
-/// The name of the file that the process that listens holds a lock on.
-const LOCK: &str = "lock";
+/// What follows the name of the socket in the name of the file that the process that listens holds a lock on.
+const LOCK: &str = ".lock";
+/// The most bytes in that file: the number of a process.
+const LONGEST_LOCK: u64 = 20;
 /// The longest message.
 const LONGEST: usize = 64 << 10;
 /// How long a client may take to send a message or to take an answer.
@@ -56,10 +60,29 @@ pub fn run(path: &Path, background: bool, brief: bool) -> Result<Exit, Failure> 
         let hint = format!("choose a folder of your own: chmod 700 {}", shown(parent(path)));
         return Err(Failure::usage(format!("{} is open to other users", shown(parent(path))), hint));
     }
+    let name = path.file_name().unwrap_or_default().to_owned();
+    let foreign = |what: &OsStr| {
+        let what = shown(folder.path_of(what));
+        Failure::usage(format!("{what} is not of an agent, and stays"), "name another path with DEADPAN_AGENT")
+    };
+    match folder.look(&name).map_err(|error| failed("look at", &error))? {
+        Some(about) if about.kind != FileKind::Socket => return Err(foreign(&name)),
+        _ => {}
+    }
     // The lock belongs to the process that listens. It tells a socket that is in use from one that was left.
-    let mut lock = match folder.create(LOCK.as_ref()) {
+    let mut lock_name = name.clone();
+    lock_name.push(LOCK);
+    let mut lock = match folder.create(&lock_name) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            folder.file_to_change(LOCK.as_ref()).map(|(file, _)| file)
+            let (mut file, about) = folder.file_to_change(&lock_name).map_err(|error| failed("lock", &error))?;
+            let mut text = String::new();
+            let read = (&mut file).take(LONGEST_LOCK + 1).read_to_string(&mut text);
+            let is_ours =
+                about.length <= LONGEST_LOCK && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'\n');
+            if read.is_err() || !is_ours {
+                return Err(foreign(&lock_name));
+            }
+            file.rewind().map(|()| file)
         }
         result => result,
     }
@@ -72,7 +95,10 @@ pub fn run(path: &Path, background: bool, brief: bool) -> Result<Exit, Failure> 
     }
     // The number tells whom to end.
     lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id())).map_err(|error| failed("lock", &error))?;
-    let name = path.file_name().unwrap_or_default().to_owned();
+    // An agent of another kind has no such lock.
+    if UnixStream::connect(path).is_ok() {
+        return Err(Failure::usage(format!("another program listens at {}", shown(path)), "choose another path"));
+    }
     match folder.remove(&name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed("remove the old socket", &error)),
         _ => {}
@@ -84,11 +110,8 @@ pub fn run(path: &Path, background: bool, brief: bool) -> Result<Exit, Failure> 
         move || drop(socket.0.remove(&socket.1))
     });
     if background {
-        // A terminal that closes does not end the agent.
-        let _ = rustix::process::setsid();
-    }
-    if rustix::mm::mlockall(rustix::mm::MlockAllFlags::CURRENT | rustix::mm::MlockAllFlags::FUTURE).is_err() {
-        say("note: the system lets this user lock too little memory (ulimit -l), so keys may be written to swap space");
+        // A terminal that closes does not end the agent, and no file system stays in use.
+        let _ = (rustix::process::setsid(), std::env::set_current_dir("/"));
     }
     let keyring = Mutex::new(Keyring::default());
     let clients = Clients::default();
@@ -216,12 +239,17 @@ fn serve(mut stream: UnixStream, keyring: &Mutex<Keyring>) -> io::Result<()> {
         let task = keyring.lock().task(now(), message[0], &message[1..]);
         let answer = match task {
             Task::Answer(answer) => answer,
-            Task::Use(wanted) => match wanted.asks() {
-                Some(name) if !program::confirm(&format!("Use {} to {}?", Foreign::new(name), wanted.purpose())) => {
-                    failure()
-                }
-                _ => wanted.answer(),
-            },
+            Task::Use(wanted) => {
+                let question = || format!("Use {} to {}?", Foreign::new(wanted.name()), wanted.purpose());
+                let is_allowed = wanted.asks().is_none_or(|program| {
+                    let agreed = program::confirm(OsStr::from_bytes(program), &question());
+                    // The keys may have been locked, or their time may be over, before the user has answered.
+                    let mut keyring = keyring.lock();
+                    keyring.forget(now());
+                    agreed && keyring.holds(&wanted)
+                });
+                if is_allowed { wanted.answer() } else { failure() }
+            }
         };
         send(&mut stream, answer)?;
     }
@@ -254,18 +282,19 @@ fn send(stream: &mut UnixStream, (number, contents): Answer) -> io::Result<()> {
 
 /// Starts an agent in the background unless one runs. With `brief`, it ends when no key is left.
 pub fn start(home: &Home, path: &Path, brief: bool) -> Result<(), Failure> {
-    let runs = || agent::find(home).map(|agent| agent.is_some_and(|agent| agent::held(&agent).is_ok()));
+    let runs = || agent::find(home).map(|agent| agent.is_some_and(|agent| matches!(agent::held(&agent), Ok(Some(_)))));
     if runs()? {
         return Ok(());
     }
     let failed = |error: &io::Error| Failure::io("start", "the agent", error);
     let program = std::env::current_exe().map_err(|error| failed(&error))?;
     let mut command = Command::new(program);
-    command.args(["agent", "--background"]).env(agent::VARIABLE, path);
+    command.args(["agent", "--background"]).env(agent::VARIABLE, path).env_remove(VARIABLE);
     if brief {
         command.arg("--brief");
     }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    keep_descriptors();
     let mut child = command.spawn().map_err(|error| failed(&error))?;
     let deadline = Instant::now() + START;
     while Instant::now() < deadline {

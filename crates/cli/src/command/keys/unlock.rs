@@ -1,17 +1,20 @@
 //! `deadpan keys unlock` and `lock`: gives unlocked keys to the agent, and makes the agent forget them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::key::agent;
-use crate::key::home::{self, Home};
+use crate::key::home::{self, Home, Public};
 use crate::key::passphrase::{PassphraseArgs, Passphrases};
+use crate::key::program;
 use crate::key::protected::{not_private, unlock_any};
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::{Foreign, shown};
 use crate::tell::streams::print;
+use deadpan_disk::portable::OsStrExt;
 use deadpan_seal::key::{self, Found};
+use deadpan_seal::sign::HeldKey;
 
 #[derive(Debug, clap::Args)]
 pub struct UnlockArgs {
@@ -56,6 +59,17 @@ pub fn unlock(home: &Home, args: &UnlockArgs, own: impl Fn(&str) -> Result<PathB
     } else {
         args.keys.iter().map(|key| own(key)).collect::<Result<_, _>>()?
     };
+    let asks = match program::confirming().filter(|_| args.ask) {
+        None if args.ask => {
+            let hint = "name a program that asks with DEADPAN_ASKPASS or SSH_ASKPASS";
+            return Err(Failure::usage("--ask needs a program that asks", hint));
+        }
+        // The agent works in another folder.
+        Some(program) if Path::new(&program).components().count() > 1 => {
+            std::path::absolute(&program).map_or(program, PathBuf::into_os_string)
+        }
+        program => program.unwrap_or_default(),
+    };
     let passphrases = Passphrases::new(&args.source);
     for path in paths {
         let name = shown(&path);
@@ -75,10 +89,15 @@ pub fn unlock(home: &Home, args: &UnlockArgs, own: impl Fn(&str) -> Result<PathB
             Found::Signing(key) => key::signing_pem(key),
             _ => return Err(not_private(&name)),
         };
+        // Without the public key, nobody knows which files the key is for.
+        match Public::from_key(&key) {
+            Some(public) if !home::public_path(&path).exists() => home::write_public(&path, &public),
+            _ => {}
+        }
         let agent = started(home)?;
         let called = home.name_of(&path).map_or_else(|| name.clone(), str::to_owned);
         let seconds = u32::try_from(args.time.as_secs()).unwrap_or(u32::MAX);
-        agent.unlock(&called, &pem, seconds, args.ask).map_err(|error| agent::failed(&error))?;
+        agent.unlock(&called, &pem, seconds, asks.as_bytes()).map_err(|error| agent::failed(&error))?;
         say(&format!("{called} is unlocked for {}", said(args.time)));
     }
     Ok(())
@@ -97,20 +116,13 @@ fn started(_home: &Home) -> Result<deadpan_seal::sign::Agent, Failure> {
 }
 
 fn list(home: &Home) -> Result<(), Failure> {
-    let agent = agent::find(home)?;
-    let keys = agent.as_ref().map(agent::held).transpose().or_else(|failure| {
-        // The socket of an agent that was killed stays behind.
-        if agent.as_ref().is_some_and(|agent| agent.held_keys().is_err_and(|error| agent::is_gone(&error))) {
-            Ok(None)
-        } else {
-            Err(failure)
-        }
-    })?;
-    let lines: String = keys
-        .unwrap_or_default()
-        .iter()
-        .map(|key| format!("{}  {}\n", Foreign::new(&*key.name), said(Duration::from_secs(key.seconds.into()))))
-        .collect();
+    // The socket of an agent that was killed stays behind.
+    let keys = agent::find(home)?.map(|agent| agent::held(&agent)).transpose()?.flatten().unwrap_or_default();
+    let line = |key: &HeldKey| {
+        let asks = if key.asks { "  asks before each use" } else { "" };
+        format!("{}  {}{asks}\n", Foreign::new(&*key.name), said(Duration::from_secs(key.seconds.into())))
+    };
+    let lines: String = keys.iter().map(line).collect();
     if lines.is_empty() {
         say("no key is unlocked");
     }
@@ -118,12 +130,8 @@ fn list(home: &Home) -> Result<(), Failure> {
 }
 
 pub fn lock(home: &Home) -> Result<(), Failure> {
-    match agent::find(home)?.map(|agent| agent.forget_all()) {
-        None => {}
-        Some(Err(error)) if agent::is_gone(&error) => {}
-        Some(result) => result.map_err(|error| agent::failed(&error))?,
-    }
-    say("the agent holds no keys");
+    let is_there = agent::find(home)?.map(|agent| agent::forget_all(&agent)).transpose()?.unwrap_or_default();
+    say(if is_there { "the agent holds no keys" } else { "no agent runs" });
     Ok(())
 }
 

@@ -21,8 +21,10 @@ pub fn advise(error: &SignError) -> Option<&'static str> {
 
 fn agent(error: &AgentError) -> &'static str {
     match error {
-        AgentError::Refused => "unlock the agent, confirm the signature, or add the key with ssh-add",
-        AgentError::Unreachable(_) => "check that the agent runs, and that SSH_AUTH_SOCK names its socket",
+        AgentError::Refused => "confirm its question, or give it the key again: deadpan keys unlock, or ssh-add",
+        AgentError::Unreachable(_) => {
+            "check that the agent runs, and that SSH_AUTH_SOCK or DEADPAN_AGENT names its socket"
+        }
         AgentError::TimedOut(_) => {
             "answer its question or touch the security key; more time: DEADPAN_AGENT_TIMEOUT=300 (seconds)"
         }

@@ -28,6 +28,20 @@ pub fn descriptor(number: u32) -> io::Result<OwnedFd> {
     Ok(own)
 }
 
+/// The number of descriptors that [`keep_descriptors`] looks at.
+const MOST: RawFd = 4096;
+
+/// Keeps all descriptors but the standard streams from the programs that this program starts. The shell may have opened
+/// some of them, for example for a lock.
+pub fn keep_descriptors() {
+    for number in 3..MOST {
+        // SAFETY: the code only sets a flag of the descriptor, which changes nothing for its owner, and the request
+        // fails for a closed descriptor.
+        let given = unsafe { BorrowedFd::borrow_raw(number) };
+        let _ = rustix::io::fcntl_setfd(given, rustix::io::FdFlags::CLOEXEC);
+    }
+}
+
 /// A bit for each standard stream that was closed when the program began.
 static CLOSED: AtomicU8 = AtomicU8::new(0);
 

@@ -7,8 +7,9 @@ use crate::sign::{Scheme, Signer};
 const SECOND: Duration = Duration::from_secs(1);
 
 fn unlock(name: &str, pem: &[u8], seconds: u32, asks: bool) -> Vec<u8> {
-    let strings = wire::strings(&[extension::UNLOCK, name.as_bytes(), pem]);
-    [&strings[..], &seconds.to_be_bytes(), &[asks.into()]].concat()
+    let asks: &[u8] = if asks { b"/bin/ask" } else { b"" };
+    let strings = wire::strings(&[extension::UNLOCK, name.as_bytes(), asks, pem]);
+    [&strings[..], &seconds.to_be_bytes()].concat()
 }
 
 fn shared(name: &[u8], key: &PublicKey, contents: &[u8]) -> Vec<u8> {
@@ -88,7 +89,8 @@ fn a_held_key_signs_as_a_key_in_a_file_does() {
         let Task::Use(wanted) = keyring.task(SECOND, number::SIGN_REQUEST, &request) else {
             panic!("a use of the key")
         };
-        assert_eq!((wanted.asks(), wanted.purpose()), (Some("me"), "sign"));
+        assert_eq!((wanted.asks(), wanted.name(), wanted.purpose()), (Some(&b"/bin/ask"[..]), "me", "sign"));
+        assert!(keyring.holds(&wanted) && !Keyring::default().holds(&wanted));
         let (number, contents) = wanted.answer();
         assert_eq!(number, number::SIGN_RESPONSE);
         let mut reader = WireReader::new(&contents);
@@ -114,7 +116,7 @@ fn keys_are_listed_replaced_and_forgotten() {
     let item = |name: &str, key: &PrivateKey, seconds: u32| {
         let id = u32::from(key.kem().id()).to_be_bytes();
         let public = wire::strings(&[key.public().as_bytes()]);
-        [&wire::strings(&[name.as_bytes()])[..], &id, &public, &seconds.to_be_bytes()].concat()
+        [&wire::strings(&[name.as_bytes()])[..], &id, &public, &seconds.to_be_bytes(), &[0]].concat()
     };
     let wanted = counted([item("other", &other, 91), item("renamed", &one, 41)].into_iter());
     assert_eq!(list(&mut keyring, 10 * SECOND), *wanted);

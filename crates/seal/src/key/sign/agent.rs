@@ -170,6 +170,8 @@ pub struct HeldKey {
     pub public: Option<PublicKey>,
     /// The number of seconds until the agent forgets the key.
     pub seconds: u32,
+    /// Whether the agent asks the user before each use.
+    pub asks: bool,
 }
 
 impl Agent {
@@ -189,15 +191,14 @@ impl Agent {
         Ok(keys)
     }
 
-    /// Gives the agent a private key: a key file in PEM without protection. After `seconds`, the agent forgets it. With
-    /// `asks`, the agent asks the user before each use.
+    /// Gives the agent a private key: a key file in PEM without protection. After `seconds`, the agent forgets it. The
+    /// agent asks the user before each use with the program `asks`, unless it is empty.
     ///
     /// # Errors
     /// [`AgentError`] if the agent cannot be reached, takes too long, or refuses the key.
-    pub fn unlock(&self, name: &str, pem: &[u8], seconds: u32, asks: bool) -> Result<(), Error> {
-        let mut contents = Wiped::new(wire::strings(&[name.as_bytes(), pem]));
-        contents.extend_from_slice(&seconds.to_be_bytes());
-        contents.push(asks.into());
+    pub fn unlock(&self, name: &str, pem: &[u8], seconds: u32, asks: &[u8]) -> Result<(), Error> {
+        let strings = Wiped::new(wire::strings(&[name.as_bytes(), asks, pem]));
+        let contents = Wiped::new([&strings[..], &seconds.to_be_bytes()].concat());
         let answer = self.extension(extension::UNLOCK, &contents);
         answer.map(|_| ()).map_err(Error::from)
     }
@@ -235,11 +236,12 @@ fn held_key(reader: &mut WireReader<'_>) -> Option<HeldKey> {
     let id = reader.number()?;
     let public = reader.string()?;
     let seconds = reader.number()?;
+    let asks = reader.byte()? != 0;
     let public = match id {
         0 => None,
         id => Some(PublicKey::from_bytes(Kem::from_id(id.try_into().ok()?)?, public).ok()?),
     };
-    Some(HeldKey { name, public, seconds })
+    Some(HeldKey { name, public, seconds, asks })
 }
 
 impl KeyHolder for Agent {
