@@ -48,12 +48,10 @@ macro_rules! key_folder {
     "  deadpan seal -r alice report.pdf   for Alice, a contact (deadpan keys add)\n",
     "  deadpan help seal                  what a command does, with examples\n",
     "\nEnvironment:\n",
-    "  DEADPAN_HOME        the folder of your keys and contacts, usually ",
+    "  DEADPAN_HOME        the folder of your keys, usually ",
     key_folder!(),
     "\n",
-    "  DEADPAN_PASSPHRASE  the passphrase, where nobody can type it\n",
-    "  DEADPAN_ASKPASS     a program that asks for passphrases, for example in a window\n",
-    "  DEADPAN_AGENT       the socket of the agent that holds unlocked keys; empty for none"
+    "  DEADPAN_PASSPHRASE  the passphrase, where nobody can type it"
 ))]
 struct GlobalArgs {
     /// Print errors alone: no notes, no summaries, no progress

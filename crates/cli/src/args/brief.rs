@@ -99,7 +99,7 @@ const EVERYDAY: &[(&[&str], &[&str])] = &[
 ];
 
 /// Options that `-h` does not list for any command.
-const RARE: [&str; 2] = ["max-cost", "passphrase-fd"];
+const RARE: [&str; 4] = ["max-cost", "passphrase-fd", "passphrase-command", "no-agent"];
 
 /// The most used options of the lab's measuring commands.
 const LAB: &[&str] = &[

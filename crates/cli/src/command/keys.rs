@@ -33,9 +33,8 @@ use deadpan_seal::plugin::Recipient;
 #[command(after_help = help!(
     "deadpan keys                          your own keys and your contacts",
     "deadpan keys add alice alice.pub      then: deadpan seal -r alice FILE",
-    "deadpan keys protect hybrid           puts a passphrase on one of your own keys",
-    "deadpan keys export > me.pub          your public key, to give away",
-    "deadpan keys default work             from now on, files are sealed to this key of yours"
+    "deadpan keys unlock hybrid            type its passphrase once in an hour",
+    "deadpan keys export > me.pub          your public key, to give away"
 ))]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct KeysArgs {
@@ -113,7 +112,8 @@ enum KeysCommand {
     #[command(after_help = help!(
         "deadpan keys protect hybrid                            asks for the new passphrase",
         "deadpan keys protect hybrid --passphrase-file pw       takes it from a file",
-        "deadpan keys protect --old-passphrase-file old --passphrase-command 'pass show key' hybrid"
+        "deadpan keys protect old.key",
+        "deadpan keys protect --old-passphrase-file old --passphrase-file pw work    in a script"
     ))]
     Protect {
         #[command(flatten)]
@@ -128,7 +128,9 @@ enum KeysCommand {
         "deadpan keys unprotect old.key"
     ))]
     Unprotect(Protection),
-    /// Gives private keys to the agent, which starts by itself, so that their passphrases are typed once
+    /// Gives private keys to the agent for a time
+    ///
+    /// Then their passphrases are typed once. The agent starts by itself.
     #[command(after_help = help!(
         "deadpan keys unlock                      your default key, for an hour",
         "deadpan keys unlock --for 8h work sign   two keys, for a working day",

@@ -14,14 +14,19 @@ const USUAL: &str = "deadpan keygen && deadpan keygen -o ~/.config/deadpan/work.
     head -c 5000 /dev/zero > data && echo words > pw";
 
 /// A command, the shell commands to run before its examples, and the number of examples that cannot run here.
-const COMMANDS: [(&str, &str, usize); 28] = [
+const COMMANDS: [(&str, &str, usize); 29] = [
     ("keygen", "", 0),
     ("keys", "USUAL && deadpan keys remove alice && deadpan keys unprotect hybrid", 0),
     ("keys add", "USUAL && deadpan keys remove alice", 1),
     ("keys remove", "USUAL", 0),
     ("keys default", "USUAL", 0),
-    ("keys protect", "USUAL && deadpan keys unprotect hybrid && deadpan keys unprotect old.key", 0),
+    (
+        "keys protect",
+        "USUAL && deadpan keys unprotect hybrid && deadpan keys unprotect old.key && echo secret > old",
+        0,
+    ),
     ("keys unprotect", "USUAL", 0),
+    ("keys rename", "USUAL", 0),
     ("keys export", "USUAL && deadpan keygen --sign", 0),
     (
         "seal",
