@@ -104,9 +104,9 @@ pub fn is_of_agent(error: &Error) -> bool {
     matches!(error, Error::Sign(SignError::Agent(_)))
 }
 
-/// Whether the error means that the agent has ended.
+/// Whether the error means that the agent has ended, or is about to end.
 pub fn is_gone(error: &Error) -> bool {
-    matches!(error, Error::Sign(SignError::Agent(AgentError::Unreachable(_))))
+    matches!(error, Error::Sign(SignError::Agent(AgentError::Unreachable(_) | AgentError::Closed)))
 }
 
 /// Returns the keys in the agent, or `None` if the agent has ended.

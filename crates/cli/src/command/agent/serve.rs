@@ -207,6 +207,8 @@ fn watch(keyring: &Mutex<Keyring>, is_there: impl Fn() -> bool, brief: bool) {
         let is_over = brief && !is_used && (was_used || start.elapsed() > START);
         if is_over || !is_there() {
             keyring.forget_all();
+            // From now on, no client gets an answer, so none believes that a new key is held.
+            std::mem::forget(keyring);
             return;
         }
     }

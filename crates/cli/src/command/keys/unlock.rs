@@ -97,7 +97,12 @@ pub fn unlock(home: &Home, args: &UnlockArgs, own: impl Fn(&str) -> Result<PathB
         let agent = started(home)?;
         let called = home.name_of(&path).map_or_else(|| name.clone(), str::to_owned);
         let seconds = u32::try_from(args.time.as_secs()).unwrap_or(u32::MAX);
-        agent.unlock(&called, &pem, seconds, asks.as_bytes()).map_err(|error| agent::failed(&error))?;
+        let unlocked = match agent.unlock(&called, &pem, seconds, asks.as_bytes()) {
+            // The agent has just ended, because it held no key any more.
+            Err(error) if agent::is_gone(&error) => started(home)?.unlock(&called, &pem, seconds, asks.as_bytes()),
+            result => result,
+        };
+        unlocked.map_err(|error| agent::failed(&error))?;
         say(&format!("{called} is unlocked for {}", said(args.time)));
     }
     Ok(())
