@@ -12,7 +12,7 @@ fn a_passphrase_is_asked_for_twice_and_not_shown() {
     let sandbox = Sandbox::new();
     sandbox.write("a.txt", "straight face");
     let mut session = Session::start(&sandbox, &["seal", "-p", "a.txt"]);
-    session.expect("new passphrase for the sealed file: ").say("correct horse");
+    session.expect("new passphrase for the sealed file (empty for ten random words): ").say("correct horse");
     session.expect("the same again: ").say("correct hose").expect("they differ, try again");
     session.expect("new passphrase").say("correct horse").expect("the same again: ").say("correct horse");
     let shown = session.end(0);
@@ -83,17 +83,20 @@ fn an_empty_answer_means_no_protection() {
 }
 
 #[test]
-fn an_empty_answer_for_a_new_passphrase_names_the_way_without_one() {
+fn an_empty_answer_for_a_new_passphrase_makes_one_of_ten_words() {
     let sandbox = Sandbox::with_key("ecc");
     sandbox.write("a.txt", "straight face");
-    for (args, way) in [
-        (&["keys", "protect", "ecc"][..], "take the passphrase off a key with: deadpan keys unprotect"),
-        (&["seal", "-p", "a.txt"], "name a recipient with -r instead"),
+    for (args, open) in [
+        (&["seal", "-p", "a.txt"][..], &["open", "-o", "-", "--passphrase-file", "words", "a.txt.dpn"][..]),
+        (&["keys", "protect", "ecc"], &["keys", "unprotect", "ecc", "--passphrase-file", "words"]),
     ] {
         let mut session = Session::start(&sandbox, args);
-        session.expect("new passphrase for ").expect(": ").say("");
-        let shown = session.end(3);
-        assert!(shown.contains(&format!("an empty passphrase protects nothing; {way}")), "{shown}");
+        session.expect("new passphrase for ").expect(" (empty for ten random words): ").say("");
+        let shown = session.end(0);
+        let words = shown.lines().find_map(|line| line.trim().strip_prefix("the passphrase is: ")).unwrap_or(&shown);
+        assert_eq!(words.split('-').count(), 10, "{shown}");
+        sandbox.write("words", words);
+        sandbox.run(open).expect(0, "");
     }
     // A new key may have no passphrase.
     let mut session = Session::start(&sandbox, &["keygen"]);
@@ -358,7 +361,7 @@ fn ctrl_d_at_the_prompt_is_no_passphrase() {
     sandbox.write("a.txt", "straight face");
     sandbox.shell("echo secret > pass; deadpan seal --passphrase-file pass -o p.dpn a.txt").expect(0, "");
     for (args, question) in [
-        (&["seal", "-p", "a.txt"][..], "new passphrase for the sealed file: "),
+        (&["seal", "-p", "a.txt"][..], "new passphrase for the sealed file (empty for ten random words): "),
         (&["open", "-o", "-", "p.dpn"], "passphrase for p.dpn: "),
         (&["keys", "protect", "ecc"], "new passphrase for the key"),
     ] {

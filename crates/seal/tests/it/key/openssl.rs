@@ -78,7 +78,7 @@ fn openssl_reads_our_keys() {
         let Some(same) = openssl("pkey -passin pass:Geheim", protected.as_bytes()) else { return };
         assert!(*same == *text, "{kem:?}, protected");
         let Some(parsed) = openssl("asn1parse", protected.as_bytes()) else { return };
-        assert!(String::from_utf8_lossy(&parsed).contains(":id-scrypt"));
+        assert!(String::from_utf8_lossy(&parsed).contains("scrypt"));
         let Some(public) = openssl("pkey -pubout", &text) else { return };
         assert_eq!(key::public_pem(key.public()).as_bytes(), &public[..]);
     }
