@@ -113,7 +113,8 @@ const package_ = JSON.stringify(new URL("../dist/index.js", import.meta.url));
 const peak = `
     import { readFileSync } from "node:fs";
     import { once } from "node:events";
-    import { openStream, readPrivateKey, sealStream } from ${package_};
+    import { open } from "node:fs/promises";
+    import { fromFileHandle, openFile, openStream, readPrivateKey, sealStream } from ${package_};
     const key = await readPrivateKey(${JSON.stringify(IDENTITY)});
     const peak = () => Math.round(/VmHWM:\\s*(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"))[1] / 1024);
     const before = peak();
@@ -130,9 +131,14 @@ const opening = `${peak}
     for await (const piece of (await openStream(process.stdin, key)).stream) bytes += piece.length;
     if (bytes !== ${GIB} * 2 ** 30) throw new Error("not all came out");
     tell("opening");`;
+const openingFile = `${peak}
+    const handle = await open("${whole.sealed}");
+    for await (const piece of (await openFile(await fromFileHandle(handle), key)).stream()) piece.length;
+    tell("opening a file");`;
 const node = (/** @type {string} */ code) => `"${process.execPath}" --input-type=module --eval '${code}'`;
 const told = run("bash", "-c", `set -o pipefail; ${node(sealing)} | ${node(opening)}`);
 console.log(`\n${GIB} GiB as a stream:\n${told.trim()}`);
+console.log(`${mib} MiB with openFile:\n${run("bash", "-c", node(openingFile)).trim()}`);
 
 // A server that counts requests and bytes.
 let requests = 0;

@@ -1,7 +1,7 @@
 /**
  * Ways to open a sealed file of the same data, for one comparison: this package, WebCrypto alone, and other packages.
- * Each way counts what it opens, so that a way that does not open all data fails. Only the measured package is loaded:
- * the collection of garbage takes the longer the more is loaded.
+ * Each way counts the bytes that it opens, so that a way that does not open all data fails. Only the measured package
+ * is loaded, because the garbage collector takes longer if more code is loaded.
  */
 
 import { fromFileHandle, openFile, PrivateKey, publicKeyToAge, remote, type Source } from "../src/index.ts";

@@ -147,7 +147,7 @@ function allocated(length: number): Bytes {
     }
 }
 
-/** Ends as soon as the signal says so, even if the data wait for something that never comes. */
+/** Yields the data, and fails as soon as the signal aborts, even if a read of the data never ends. */
 async function* abortable(
     data: AsyncGenerator<Bytes, void, void>,
     signal: AbortSignal | undefined,
@@ -156,13 +156,16 @@ async function* abortable(
         return yield* data;
     }
     signal.throwIfAborted();
-    let abort!: () => void;
-    const aborted = new Promise<never>((_, fail) => (abort = () => fail(signal.reason)));
-    aborted.catch(() => {});
+    // `Promise.race` with one promise for all pieces would keep all pieces in memory.
+    let fail = (_why: unknown): void => {};
+    const abort = () => fail(signal.reason);
     signal.addEventListener("abort", abort);
     try {
         for (;;) {
-            const { done, value } = await Promise.race([data.next(), aborted]);
+            const { done, value } = await new Promise<IteratorResult<Bytes, void>>((resolve, reject) => {
+                fail = reject;
+                data.next().then(resolve, reject);
+            });
             if (done) {
                 return;
             }

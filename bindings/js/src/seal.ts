@@ -14,7 +14,7 @@ import { random } from "./crypto/symmetric.ts";
 import { PublicKey } from "./key/key.ts";
 import { checkOptions } from "./option.ts";
 import { Passphrase } from "./passphrase.ts";
-import { isSource, streamFrom, streamOf, take, type Source, type StreamLike } from "./source.ts";
+import { isSource, isStream, streamFrom, streamOf, take, type Source, type StreamLike } from "./source.ts";
 
 /** To whom a file is sealed: public keys and passphrases. */
 export type To = PublicKey | Passphrase;
@@ -67,9 +67,8 @@ export async function sealStream(
     to: To | readonly To[],
     options: SealOptions = {},
 ): Promise<ReadableStream<Bytes>> {
-    const isStream = typeof data === "object" && (data instanceof ReadableStream || Symbol.asyncIterator in data);
-    const input = isStream ? streamFrom(data) : undefined;
-    // A stream that is being read is canceled by its reader.
+    const input = isStream(data) ? streamFrom(data) : undefined;
+    // If the stream is already being read, canceling fails here, and the reader cancels the stream.
     const cancel = async (why: unknown) => input?.cancel(why).catch(() => {});
     try {
         return streamOf(await sealed(input ?? data, to, options), cancel);
@@ -111,7 +110,7 @@ function sealed(data: Sealable, to: To | readonly To[], options: SealOptions): P
         const bytes = new TextEncoder().encode(data);
         return sealAll(once(bytes), bytes.length, kindOf(options), to, options);
     }
-    if (data instanceof ReadableStream || (typeof data === "object" && Symbol.asyncIterator in data)) {
+    if (isStream(data)) {
         return sealAll(read(streamFrom(data)), undefined, kindOf(options), to, options);
     }
     if (typeof Blob !== "undefined" && data instanceof Blob) {

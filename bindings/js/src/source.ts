@@ -4,8 +4,8 @@ import { plainBytes, type Bytes } from "./bytes.ts";
 import { TruncatedError } from "./error.ts";
 
 /**
- * Bytes that can be read at any place. `read` returns `length` bytes, or fewer if the source became shorter. It may be
- * called again before its last result was used, so it returns memory that it does not change later.
+ * Bytes that can be read at any place. `read` returns `length` bytes, or fewer if the source became shorter. Several
+ * calls of `read` may run at a time. `read` must not change the bytes of an earlier result.
  */
 export interface Source {
     readonly size: number;
@@ -202,16 +202,23 @@ export async function remote(url: string | URL, options: RemoteOptions = {}): Pr
 /** A stream: of the browser, of Node.js, or anything that yields bytes. */
 export type StreamLike = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
+export function isStream(value: unknown): value is StreamLike {
+    return (
+        value instanceof ReadableStream ||
+        (typeof value === "object" && value !== null && Symbol.asyncIterator in value)
+    );
+}
+
 /** Returns a stream of the platform. */
 export function streamFrom(data: StreamLike): ReadableStream<Uint8Array> {
     if (data instanceof ReadableStream) {
         return data;
     }
-    if (typeof data === "object" && data !== null && Symbol.asyncIterator in data) {
+    if (isStream(data)) {
         const iterator = data[Symbol.asyncIterator]();
         const { once, destroy } = data as { once?: unknown; destroy?: unknown };
         if (typeof once === "function") {
-            // A stream of Node.js may fail before anybody reads it, and would then end the process.
+            // A stream of Node.js may fail before it is read. Without a listener, the failure would end the process.
             once.call(data, "error", () => {});
         }
         async function* generator(): AsyncGenerator<Bytes, void, void> {
@@ -352,7 +359,8 @@ export function streamOf(
                 }
             },
             async cancel(why) {
-                // The generator may wait for what is canceled here, and ends only then, or for a read that never ends.
+                // If the generator waits for the input, it ends only after the input was canceled. If it waits for a
+                // read that never ends, nobody waits for the generator.
                 await cancel(why);
                 const ended = generator.return();
                 if (waiting) {

@@ -177,7 +177,8 @@ export class Payload {
     async *range(begin: number, end: number): AsyncGenerator<Bytes, void, void> {
         await this.openLast();
         const last = Math.ceil(end / this.step);
-        // While the segments of one stretch are opened, the next stretches are read. Short stretches need less memory.
+        // While the segments of one stretch are opened, the next stretches are read. Long stretches need more memory.
+        // They are faster only if each read takes long.
         const { segments, stretches } = this.#source.slow
             ? { segments: 16, stretches: 2 }
             : { segments: 6, stretches: 1 };
@@ -272,7 +273,7 @@ export async function* openSegments(pieces: Pieces, keys: SegmentKeys): AsyncGen
     ending.throw();
 }
 
-/** A failure to read, which is reported only after the data before it were handed out. */
+/** Keeps the error of a read until all data before the failed read are handed out. */
 class Ending {
     #why: { readonly error: unknown } | undefined;
 
