@@ -1,4 +1,5 @@
-//! `deadpan agent`: holds unlocked keys for a time, and uses them for other runs of the program.
+//! `deadpan agent`: a process that keeps unlocked keys in memory for a time, and uses the keys on behalf of other
+//! processes of the same user.
 
 #[cfg(unix)]
 mod serve;
@@ -20,7 +21,7 @@ pub struct AgentArgs {
     /// Start the agent in the background unless it runs, and print the line that tells a shell where it listens
     #[arg(long)]
     shell: bool,
-    /// Go on when the terminal is closed, and leave the place to an agent that runs already
+    /// Go on when the terminal is closed, and end without an error if an agent already runs
     #[arg(long, hide = true, conflicts_with = "shell")]
     background: bool,
     /// End when no key is left

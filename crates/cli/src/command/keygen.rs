@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::{Map, json};
 
 use crate::command::plan::Plan;
-use crate::key::home::make::{make, refuse_taken};
+use crate::key::home::make::{make, refuse_taken, write_new};
 use crate::key::home::{self, GUARD, Home, Public};
 use crate::key::mode::{ModeArg, mode_name};
 use crate::key::passphrase::{NO_TERMINAL, PassphraseArgs, Passphrases};
@@ -18,8 +18,9 @@ use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::names::put_name;
 use crate::tell::shown::shown;
 use deadpan_disk::portable::OsStrExt;
+use deadpan_seal::Kem;
+use deadpan_seal::key::Found;
 use deadpan_seal::sign::{Scheme, SigningKey};
-use deadpan_seal::{Kem, Passphrase, key};
 
 /// Makes a key pair: a private key, which opens files, and its public key, which seals them
 #[derive(Debug, clap::Args)]
@@ -212,25 +213,12 @@ impl Keygen {
             Kind::Seals(kem) => {
                 make(home, path, kem, passphrase.as_ref()).map(|key| Public::Sealing(key.public().clone()))
             }
-            Kind::Signs(scheme) => make_signing(home, path, scheme, passphrase.as_ref()),
+            Kind::Signs(scheme) => {
+                let key = SigningKey::generate(scheme).map_err(|error| Failure::seal(&shown(path), error))?;
+                write_new(home, path, &Found::Signing(key), passphrase.as_ref())
+            }
         }
     }
-}
-
-/// Replaces no existing file.
-fn make_signing(home: &Home, path: &Path, scheme: Scheme, passphrase: Option<&Passphrase>) -> Result<Public, Failure> {
-    let failed = |error| Failure::seal(&shown(path), error);
-    home.make_folder_of(path)?;
-    let key = SigningKey::generate(scheme).map_err(failed)?;
-    let public = Public::Signing(key.public().clone());
-    match passphrase {
-        Some(passphrase) => {
-            let text = key::protected_signing_pem(&key, passphrase).map_err(failed)?;
-            home::write_pair(path, &public, text.as_bytes())?;
-        }
-        None => home::write_pair(path, &public, &key::signing_pem(&key))?,
-    }
-    Ok(public)
 }
 
 fn tell_default(home: &Home, path: &Path) {

@@ -7,7 +7,7 @@ pub mod protect;
 mod rename;
 mod unlock;
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -23,7 +23,7 @@ use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::shown::shown;
 use crate::tell::streams::{STDIN, print};
 use crate::tell::suggest::closest;
-use deadpan_disk::{About, Error, Way, parent as folder_of};
+use deadpan_disk::{About, Error, Folder, Way, parent as folder_of};
 use deadpan_seal::key::openssh::SshPublic;
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::plugin::Recipient;
@@ -343,14 +343,7 @@ fn public(text: &str) -> Result<(Vec<Public>, Vec<SshPublic>), Failure> {
 
 fn remove(home: &Home, name: &str) -> Result<(), Failure> {
     let path = home.contact_path(name);
-    let folder = held::way(folder_of(&path)).map_err(Error::of_folder).and_then(Way::unplanted);
-    let removed = match folder {
-        Err(Error::Planted(planted)) => return Err(home::planted_key(&planted)),
-        Err(Error::System(_, error)) => Err(error),
-        Err(_) => Err(ErrorKind::NotFound.into()),
-        Ok(folder) => folder.remove(path.file_name().unwrap_or_default()),
-    };
-    match removed {
+    match folder(folder_of(&path))?.and_then(|folder| folder.remove(path.file_name().unwrap_or_default())) {
         Ok(()) => say(&format!("removed {name}")),
         Err(error) if error.kind() == ErrorKind::NotFound && home.own_path(name).exists() => {
             let signs = home.own_signing()?.iter().any(|own| own.name == name);
@@ -368,6 +361,16 @@ fn remove(home: &Home, name: &str) -> Result<(), Failure> {
         Err(error) => return Err(Failure::path("remove", &path, &error)),
     }
     Ok(())
+}
+
+/// Opens a folder of keys. Refuses a folder that another user may have planted.
+fn folder(path: &Path) -> Result<io::Result<Folder>, Failure> {
+    match held::way(path).map_err(Error::of_folder).and_then(Way::unplanted) {
+        Err(Error::Planted(planted)) => Err(home::planted_key(&planted)),
+        Err(Error::System(_, error)) => Ok(Err(error)),
+        Err(_) => Ok(Err(ErrorKind::NotFound.into())),
+        Ok(folder) => Ok(Ok(folder)),
+    }
 }
 
 /// Returns the path of a private key's file: the file of the user's own key `name`, or else the file at the path

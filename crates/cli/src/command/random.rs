@@ -15,7 +15,6 @@ use crate::tell::progress::Progress;
 use crate::tell::size::{self, Size};
 use deadpan_ct::Wiped;
 use deadpan_seal::Secret;
-use deadpan_seal::random::Generator;
 use pour::RandomForm;
 
 /// The symbols of passwords. With 64 symbols, six random bits choose one.
@@ -101,7 +100,7 @@ impl Random {
             (None, Some(length)) => password(length.into())?,
             (None, None) => return Ok(None),
         };
-        // Nothing moves the text when the line end follows.
+        // The memory has room for the line end. A vector that grows would leave a copy of the text behind.
         let mut line = Wiped::new(Vec::with_capacity(text.len() + 1));
         line.extend_from_slice(&text);
         Ok(Some(line))
@@ -137,9 +136,7 @@ impl Random {
 
 /// Returns a random password. May leak its symbols to programs that share the processor's caches.
 fn password(length: usize) -> Result<Secret, Failure> {
-    let mut text = Secret::zeroed(length);
-    let filled = Generator::new().and_then(|mut generator| generator.fill(&mut text));
-    filled.map_err(|error| Failure::seal("a password", error))?;
+    let mut text = Secret::random(length).map_err(|error| Failure::seal("a password", error))?;
     text.iter_mut().for_each(|byte| *byte = SYMBOLS[usize::from(*byte % 64)]);
     Ok(text)
 }

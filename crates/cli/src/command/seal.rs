@@ -347,7 +347,7 @@ impl SealArgs {
         Ok((summary, done))
     }
 
-    /// Returns the output as a file, if the format can be written at positions.
+    /// Returns the file to write to at positions. Returns `None` for an output that is no file, and for armor of age.
     fn positions<'a>(&self, output: &'a Output) -> Option<&'a File> {
         output.positions().filter(|_| !self.is_text() || self.format() == FormatArg::Deadpan)
     }

@@ -1,4 +1,4 @@
-//! Deadpan's agent, which holds unlocked keys for a time: where it listens, and its keys.
+//! Finds Deadpan's agent and the keys that the agent holds. The agent keeps unlocked keys in memory for a time.
 
 use std::path::{PathBuf, absolute};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use deadpan_disk::{About, parent};
 use deadpan_seal::sign::{Agent, AgentError, HeldKey, SignError, Signer, VerifyingKey};
 use deadpan_seal::{Error, PrivateKey, PublicKey};
 
-/// The variable with the path of the socket. If it is empty, no agent is used.
+/// The variable with the path of the agent's socket. If the variable is empty, no agent is used.
 pub const VARIABLE: &str = "DEADPAN_AGENT";
 /// How long an agent may take to list its keys.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -23,7 +23,7 @@ pub fn socket(home: &Home) -> Option<PathBuf> {
         return None;
     }
     match std::env::var_os(VARIABLE) {
-        // Another program may run in another folder.
+        // The agent works in another folder, where a relative path would lead to another file.
         Some(path) => (!path.is_empty()).then(|| absolute(&path).unwrap_or_else(|_| path.into())),
         None => {
             let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
@@ -55,7 +55,7 @@ pub struct HeldKeys {
 }
 
 impl HeldKeys {
-    /// Asks the agent for its keys. An agent that does not answer is reported, and counts as one without keys.
+    /// Asks the agent for a list of its keys. If the agent does not answer, prints a note, and returns no keys.
     pub fn of(home: &Home) -> Self {
         let agent = match find(home) {
             Ok(Some(agent)) => agent,
@@ -66,7 +66,7 @@ impl HeldKeys {
             }
         };
         let patient = agent.clone().with_timeout(PATIENCE);
-        // A person may have to confirm the use of a key.
+        // Before the agent uses a key, the user may have to confirm the use, which takes longer than a list.
         let agent = match patience::seconds(patience::AGENT, "an answer of the agent") {
             Ok(limit) => limit.map_or(agent.clone(), |limit| agent.clone().with_timeout(limit)),
             Err(failure) => {
@@ -88,18 +88,19 @@ impl HeldKeys {
         }
     }
 
-    /// Returns the private key for a public key, and whether the agent asks before each use.
+    /// Searches for the private key of a public key. Also returns whether the agent asks the user before it uses the
+    /// key.
     pub fn private(&self, public: &PublicKey) -> Option<(PrivateKey, bool)> {
         self.opening.iter().find(|(key, _)| key.public() == public).cloned()
     }
 
-    /// Returns the signer for a public key.
+    /// Searches for the signer whose signatures a public key verifies.
     pub fn signer(&self, public: &VerifyingKey) -> Option<Signer> {
         self.signing.iter().find(|key| key.public() == public).cloned()
     }
 }
 
-/// Whether an agent did not do what it was asked for.
+/// Whether the error came from an agent, for example because the user declined.
 pub fn is_of_agent(error: &Error) -> bool {
     matches!(error, Error::Sign(SignError::Agent(_)))
 }

@@ -73,7 +73,7 @@ impl Identities {
                 identities.add(&own.path).unwrap_or_else(|failure| failure.say());
             }
         }
-        // Of the keys that are not at hand, those of the agent come first, because they need no passphrase.
+        // Keys of the agent are tried before keys that need a passphrase.
         identities.list.sort_by_key(|candidate| match candidate.state {
             CandidateState::Held(_, asks) => u8::from(asks),
             _ => 2,
@@ -218,7 +218,7 @@ impl Identities {
                     match sealed.header.clone().open(&ready) {
                         Err(Error::NoKeyFits(_)) => {}
                         Err(error) if agent::is_of_agent(&error) => {
-                            // Another key may open the file.
+                            // The agent refused to use its key, but another key may open the file.
                             ready.pop();
                             refused = Some(Failure::seal(name, error));
                         }

@@ -130,12 +130,7 @@ impl PassphraseArgs {
             }
             (None, None) => {
                 let Some(command) = &self.passphrase_command else { return Ok(None) };
-                let name = format!("the output of {}", command.shown());
-                let nothing = || {
-                    let hint = "run the command alone, and see what it prints";
-                    Failure::new(Exit::Key, format!("{name} is empty and has no passphrase"), hint)
-                };
-                checked(command.run()?.ok_or_else(nothing)?, &name, true).map(Some)
+                checked(command.run()?, &format!("the output of {}", command.shown()), true).map(Some)
             }
         }
     }
@@ -177,7 +172,7 @@ impl Passphrases {
         Self { args: args.clone(), given: OnceCell::new(), typed: OnceCell::new(), held: OnceCell::new() }
     }
 
-    /// Returns the keys that need no passphrase, because the agent holds them.
+    /// Returns the keys that the agent holds. These keys need no passphrase.
     pub fn held(&self) -> &HeldKeys {
         self.held.get_or_init(|| match Home::find() {
             Ok(home) if !self.args.no_agent => HeldKeys::of(&home),
@@ -190,7 +185,7 @@ impl Passphrases {
         Ok(self.find()?.map(|given| &given.passphrase))
     }
 
-    /// Whether there is a passphrase, or somebody to ask for one.
+    /// Whether there is a passphrase, or a way to ask the user for a passphrase.
     pub fn has_source(&self) -> Result<bool, Failure> {
         Ok(self.find()?.is_some() || Asker::find().is_some())
     }
@@ -266,7 +261,7 @@ impl Passphrases {
         Ok(self.keep(offered))
     }
 
-    /// Keeps a new passphrase for the next file.
+    /// Stores a new passphrase, so that the next file gets the same passphrase.
     fn keep(&self, passphrase: Passphrase) -> Passphrase {
         self.typed.get_or_init(|| passphrase).clone()
     }

@@ -18,7 +18,7 @@ const ASKPASS: &str = "DEADPAN_ASKPASS";
 /// The number of bytes that one read requests from a program.
 const MANY: usize = 4096;
 
-/// A command that prints a passphrase, with its words as a shell separates them. No shell runs the command.
+/// A command that prints a passphrase. The command is split into words as a shell would split it, but no shell runs it.
 #[derive(Clone, Debug)]
 pub struct PassphraseCommand {
     words: Vec<String>,
@@ -37,12 +37,14 @@ impl FromStr for PassphraseCommand {
 }
 
 impl PassphraseCommand {
-    /// Runs the command, and returns the first line that it prints. Returns `None` if it prints nothing.
-    pub fn run(&self) -> Result<Option<Passphrase>, Failure> {
+    /// Runs the command, and returns the first line that the command prints.
+    pub fn run(&self) -> Result<Passphrase, Failure> {
         let Self { words } = self;
         let hint = "run the command alone, and see what it prints";
+        let failed = |message| Failure::new(Exit::Key, message, hint);
         first_line_of(words[0].as_ref(), &words[1..])
-            .map_err(|why| Failure::new(Exit::Key, format!("the passphrase command {} {why}", self.shown()), hint))
+            .map_err(|why| failed(format!("the passphrase command {} {why}", self.shown())))?
+            .ok_or_else(|| failed(format!("the output of {} is empty and has no passphrase", self.shown())))
     }
 
     /// Returns the name of the program, for messages. Arguments may be secret.
@@ -51,8 +53,8 @@ impl PassphraseCommand {
     }
 }
 
-/// A program that asks the user for a passphrase, as `SSH_ASKPASS` does: its argument is the question, and the first
-/// line that it prints is the answer.
+/// A program that asks the user for a passphrase, like the program in `SSH_ASKPASS`. The program gets the question as
+/// its argument, and prints the answer as its first line.
 pub struct Askpass(OsString);
 
 impl Askpass {
@@ -85,7 +87,8 @@ pub fn confirm(program: &OsStr, question: &str) -> bool {
     command.stdin(Stdio::null()).stdout(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-/// Runs a program, and returns the first line of its output. Describes a failure as the end of a sentence.
+/// Runs a program, and returns the first line of the program's output. The error is the end of a sentence about the
+/// program.
 fn first_line_of(program: &OsStr, arguments: &[String]) -> Result<Option<Passphrase>, String> {
     // Standard input may hold the data, and standard error is for questions and errors of the program.
     let mut command = Command::new(program);
@@ -99,11 +102,11 @@ fn first_line_of(program: &OsStr, arguments: &[String]) -> Result<Option<Passphr
     read.map_err(|error| format!("cannot be read: {error}"))
 }
 
-/// Reads the first line, and takes the rest of the output, so that no program ends because nobody reads.
+/// Reads all of the program's output, and returns the first line. If the rest were not read, the program could fail.
 fn read(child: &mut Child) -> io::Result<Option<Passphrase>> {
     let Some(mut output) = child.stdout.take() else { return Ok(None) };
     let line = first_line(&mut output, MANY)?;
-    // The rest may be secret, too.
+    // The rest of the output may also be secret, so its memory is wiped.
     let mut rest = Secret::zeroed(MANY);
     loop {
         match output.read(&mut rest) {

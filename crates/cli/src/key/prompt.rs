@@ -24,7 +24,7 @@ pub const LONGEST: usize = 4096;
 const HINT: &str =
     "type it, then Enter; a script gives it with --passphrase-file, --passphrase-command or DEADPAN_PASSPHRASE";
 
-/// What asks the user for passphrases.
+/// The way in which the user is asked for passphrases.
 pub enum Asker {
     Program(Askpass),
     Terminal(Terminal),
@@ -36,13 +36,13 @@ impl Asker {
         Askpass::find().map(Self::Program).or_else(|| Terminal::find().map(Self::Terminal))
     }
 
-    /// Whether a user waits for questions. If standard error is not a terminal, another program probably started this
-    /// program.
+    /// Whether a user probably waits for questions. If standard error is not a terminal, another program probably
+    /// started this program, and no user waits.
     pub fn is_awaited(&self) -> bool {
         matches!(self, Self::Program(_)) || stderr().is_terminal()
     }
 
-    /// Asks the question, and returns the answer, which is not shown.
+    /// Asks the question, and returns the answer of the user. The screen does not show the answer.
     pub fn ask(&self, question: &str) -> Result<Passphrase, Failure> {
         match self {
             Self::Program(program) => program.ask(question),

@@ -6,8 +6,8 @@ use crate::key::home;
 use crate::key::passphrase::Passphrases;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::shown;
-use deadpan_seal::PrivateKey;
-use deadpan_seal::key::{Found, KeyError, ProtectedKey};
+use deadpan_seal::key::{self, Found, KeyError, ProtectedKey};
+use deadpan_seal::{Passphrase, PrivateKey, Secret};
 
 /// Asks for the passphrase of a protected sealing key, and decrypts the key. Warns if the public part beside the file
 /// belongs to another key.
@@ -41,6 +41,18 @@ pub fn check_pair(path: &Path, key: &Found) {
         Found::Signing(key) => home::check_signing_pair(path, key.public()),
         _ => {}
     }
+}
+
+/// Returns a private key as the text of a key file, protected if there is a passphrase.
+pub fn text(name: &str, key: &Found, passphrase: Option<&Passphrase>) -> Result<Secret, Failure> {
+    let protected = match (key, passphrase) {
+        (Found::Private(key), None) => return Ok(key::private_pem(key)),
+        (Found::Signing(key), None) => return Ok(key::signing_pem(key)),
+        (Found::Private(key), Some(passphrase)) => key::protected_pem(key, passphrase),
+        (Found::Signing(key), Some(passphrase)) => key::protected_signing_pem(key, passphrase),
+        _ => return Err(not_private(name)),
+    };
+    protected.map(|text| Secret::copy_of(text.as_bytes())).map_err(|error| Failure::seal(name, error))
 }
 
 pub fn not_private(name: &str) -> Failure {

@@ -4,15 +4,14 @@ use aws_lc_rs::digest::{SHA256, digest};
 
 use crate::tell::failure::Failure;
 use crate::tell::suggest::closest;
-use deadpan_seal::random::Generator;
 use deadpan_seal::{Passphrase, Secret};
 
-/// The list of BIP 39 for English: 2048 words in alphabetical order, each of which begins with four letters of its own.
+/// The English word list of BIP 39: 2048 words in alphabetical order. No two words begin with the same four letters.
 const LIST: &str = include_str!("words.txt");
-/// The bits that a word stands for.
+/// The number of bits that one word encodes.
 const BITS: usize = 11;
 const LONGEST_WORD: usize = 8;
-/// The number of words of an offered passphrase: 110 bits, as in age.
+/// The number of words in an offered passphrase. Ten words have 110 bits, as in age.
 const OFFERED: usize = 10;
 
 /// Returns the words of the list.
@@ -20,13 +19,10 @@ fn list() -> Vec<&'static str> {
     LIST.lines().collect()
 }
 
-/// Returns random words with `between` between them. May leak which words these are to programs that share the
-/// processor's caches.
+/// Returns random words, separated by `between`. May leak the words to programs that share the processor's caches.
 pub fn random(count: usize, between: char) -> Result<Secret, Failure> {
     let list = list();
-    let mut indices = Secret::zeroed(2 * count);
-    let filled = Generator::new().and_then(|mut generator| generator.fill(&mut indices));
-    filled.map_err(|error| Failure::seal("random words", error))?;
+    let indices = Secret::random(2 * count).map_err(|error| Failure::seal("random words", error))?;
     // Words have different lengths, so the text is written into memory with room for the longest.
     let mut text = Secret::zeroed(count * (LONGEST_WORD + 1));
     let mut length = 0;
@@ -39,13 +35,12 @@ pub fn random(count: usize, between: char) -> Result<Secret, Failure> {
     Ok(Secret::copy_of(&text[..length.saturating_sub(1)]))
 }
 
-/// The number of words for 32 bytes, the last of which holds a checksum.
+/// The number of words for 32 bytes. The last word also contains a checksum.
 pub const WORDS: usize = 24;
-/// The number of bytes that [`WORDS`] words stand for.
+/// The number of bytes that [`WORDS`] words encode.
 const BYTES: usize = 32;
 
-/// Returns the words for 32 bytes. May leak the bytes to programs that share the processor's caches, and the words are
-/// for the eyes of whoever sees the screen.
+/// Encodes 32 bytes as words. May leak the bytes to programs that share the processor's caches.
 pub fn of_bytes(bytes: &[u8; BYTES]) -> Vec<&'static str> {
     let list = list();
     let mut bits = Secret::zeroed(BYTES + 1);
@@ -54,7 +49,7 @@ pub fn of_bytes(bytes: &[u8; BYTES]) -> Vec<&'static str> {
     (0..WORDS).map(|word| list[(0..BITS).fold(0, |index, bit| index << 1 | bit_of(&bits, word * BITS + bit))]).collect()
 }
 
-/// Returns the bytes that 24 words stand for. Four letters are enough for a word.
+/// Decodes 24 words. The first four letters of each word are enough.
 pub fn to_bytes(words: &[&str]) -> Result<Secret, String> {
     let list = list();
     let mut bits = Secret::zeroed(BYTES + 1);
@@ -87,7 +82,7 @@ fn checksum(bytes: &[u8; BYTES]) -> u8 {
     digest(&SHA256, bytes).as_ref()[0]
 }
 
-/// Returns a passphrase to offer to a user who types none.
+/// Returns a random passphrase for a user who typed no passphrase.
 pub fn offered() -> Result<Passphrase, Failure> {
     random(OFFERED, '-').map(|text| Passphrase::new(&text))
 }

@@ -16,7 +16,7 @@ const END: &[u8] = b"-----END DEADPAN SEALED FILE-----";
 const COLUMNS: usize = 64;
 /// The number of bytes of text that are written at once.
 const PIECE: usize = 1 << 18;
-/// The maximum length of a line that may be the first or the last, with the white space before the marker.
+/// The maximum length of the first line and of the last line, without the white space at their ends.
 const LONGEST_MARKER: usize = 256;
 /// The byte order mark, which some editors put at the beginning of a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -309,7 +309,7 @@ impl<R: Read> Body<R> {
                 line.truncate(text);
                 return Ok(line);
             }
-            // So much white space is no part of a marker, whatever follows it.
+            // No marker contains so much white space, so the rest of the white space may be dropped.
             line.truncate(text + LONGEST_MARKER);
         }
     }

@@ -20,7 +20,7 @@ const LAST: &[u8] = b"</html>";
 /// The line between the page and the armor.
 const ELEMENT: &[u8] = b"<script type=\"text/plain\" id=\"deadpan-sealed\">\n";
 /// The line after the armor.
-pub const ELEMENT_END: &[u8] = b"</script>";
+pub const ELEMENT_END: &[u8] = Page::REAR.trim_ascii_end();
 /// The maximum offset of the armor's first line.
 const MOST: usize = 4 << 20;
 

@@ -1,5 +1,6 @@
-//! What Deadpan's agent does: it holds private keys for a time, and answers the messages of
-//! [`Agent`](crate::sign::Agent). The caller takes care of sockets, clocks and users.
+//! The part of Deadpan's agent that needs no socket and no clock: a [`Keyring`] stores private keys for a time, and
+//! answers the messages that [`Agent`](crate::sign::Agent) sends. The caller transfers the messages, passes the time,
+//! and asks the user.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use crate::key::sign::{SigningKey, sshsig, wire};
 use crate::key::{self, Found};
 use crate::{Error, Kem, PrivateKey, PublicKey, Secret};
 
-/// The most keys that an agent holds.
+/// The maximum number of keys that an agent holds.
 const MOST: usize = 100;
 
 /// The private keys of an agent.
@@ -24,7 +25,7 @@ struct KeyringEntry {
     key: Held,
     /// The time when the key is forgotten.
     until: Duration,
-    /// The program that asks the user before each use, or nothing.
+    /// The program that asks the user before each use. Empty if no program asks.
     asks: Vec<u8>,
 }
 
@@ -44,18 +45,18 @@ impl Held {
     }
 }
 
-/// An answer: the number of the message, and its contents.
+/// The answer to a message: the message number of the answer, and the contents of the answer.
 pub type Answer = (u8, Secret);
 
-/// What an agent does with a message.
+/// The work that a message causes.
 pub enum Task {
-    /// The answer is known.
+    /// The answer is ready.
     Answer(Answer),
-    /// A key is used.
+    /// An agent has to use a key for the answer.
     Use(UseOfKey),
 }
 
-/// A use of a key, which the caller may first have to ask the user about.
+/// The use of a key. If [`UseOfKey::asks`] returns a program, the caller asks the user first.
 pub struct UseOfKey {
     entry: KeyringEntry,
     what: What,
@@ -68,7 +69,8 @@ enum What {
 }
 
 impl Keyring {
-    /// Looks at a message: its number and contents. `now` counts from any time on, also while the machine sleeps.
+    /// Reads a message, which consists of a number and contents. `now` is the time on a clock of the caller. The clock
+    /// must also run while the machine sleeps.
     pub fn task(&mut self, now: Duration, message: u8, contents: &[u8]) -> Task {
         self.forget(now);
         self.read(now, message, contents).unwrap_or_else(|| Task::Answer(failure()))
@@ -145,7 +147,7 @@ impl Keyring {
         Some(Task::Use(UseOfKey { entry, what }))
     }
 
-    /// Returns the keys that sign, as SSH lists them.
+    /// Returns the list of the keys that sign, in the form of the SSH agent protocol.
     fn identities(&self) -> Secret {
         let keys = self.keys.iter().filter_map(|entry| match &entry.key {
             Held::Signs(key) => Some(wire::strings(&[&key.public().to_ssh(), entry.name.as_bytes()])),
@@ -173,7 +175,7 @@ impl Keyring {
         self.keys.iter().map(|entry| entry.until).min()
     }
 
-    /// Whether the key of a task is still held, after the user was asked.
+    /// Whether the keyring still has the key. The caller checks this after the user answered.
     #[must_use]
     pub fn holds(&self, wanted: &UseOfKey) -> bool {
         self.keys.iter().any(|entry| entry.key.is_same(&wanted.entry.key))
@@ -198,7 +200,7 @@ impl UseOfKey {
         &self.entry.name
     }
 
-    /// Returns what the key is used for, as the end of a question.
+    /// Returns the purpose of the use, for the question to the user: "Use KEY to PURPOSE?".
     #[must_use]
     pub fn purpose(&self) -> &'static str {
         match self.what {
@@ -207,7 +209,7 @@ impl UseOfKey {
         }
     }
 
-    /// Uses the key.
+    /// Uses the key, and returns the answer.
     #[must_use]
     pub fn answer(self) -> Answer {
         let shared = |shared: Result<Option<Secret>, Error>| {
@@ -226,7 +228,7 @@ impl UseOfKey {
     }
 }
 
-/// The answer to a message that is not understood, or not wanted.
+/// Returns the answer to a message that the agent does not understand or refuses.
 #[must_use]
 pub fn failure() -> Answer {
     (number::FAILURE, Secret::zeroed(0))

@@ -148,7 +148,8 @@ impl Kdf {
     }
 }
 
-/// Returns the contents of an `INTEGER` that is not zero. They must be minimal and must not look negative.
+/// Returns the contents of an `INTEGER` for a number that is not zero. The encoding has no unnecessary zeros, and its
+/// first bit is zero, because the first bit is the sign.
 fn integer(bytes: &[u8]) -> [Item<'_>; 2] {
     let digits = &bytes[bytes.iter().take_while(|byte| **byte == 0).count()..];
     let sign: &[u8] = if digits[0] < 0x80 { &[] } else { &[0] };

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -29,73 +30,43 @@ use deadpan_disk::{Error, FileId, FileKind, Folder, parent};
 use deadpan_seal::Secret;
 use deadpan_seal::keyring::{Answer, Keyring, Task, failure};
 
-/// The most clients at a time. If there are more, the one that came first is sent away: a client needs only a moment.
+/// The maximum number of clients at a time. If another client connects, the agent closes the connection of the client
+/// that has waited longest.
 const CLIENTS: usize = 128;
-/// What follows the name of the socket in the name of the file that the process that listens holds a lock on.
+/// The ending of the lock file. The name of the socket precedes this ending.
 const LOCK: &str = ".lock";
-/// The most bytes in that file: the number of a process.
+/// The maximum length of the lock file, which contains the number of a process.
 const LONGEST_LOCK: u64 = 20;
-/// The longest message.
+/// The maximum length of a message.
 const LONGEST: usize = 64 << 10;
 /// How long a client may take to send a message or to take an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often the agent looks at the clock and at its socket.
 const TICK: Duration = Duration::from_millis(500);
-/// A sleep of the machine that is longer than this ends the use of all keys.
+/// If the machine sleeps longer than this, the agent forgets all keys.
 const NAP: Duration = Duration::from_secs(3);
-/// How long another process waits until a new agent listens.
+/// How long [`start`] waits until a new agent listens.
 const START: Duration = Duration::from_secs(10);
 
-/// Runs the agent until it is ended. A brief agent ends by itself when no key is left.
+/// Runs the agent until a signal ends it. With `brief`, the agent also ends as soon as it has no key left.
 pub fn run(path: &Path, background: bool, brief: bool) -> Result<Exit, Failure> {
     let failed = |what: &str, error: &io::Error| Failure::path(what, path, error);
-    held::hold([path]);
-    let folder = held::own_or_make(parent(path), 0o700).map_err(|error| match error {
-        Error::Planted(planted) => home::planted_key(&planted),
-        Error::System(_, error) => failed("listen at", &error),
-        error => partial::failure(parent(path), error),
-    })?;
-    let about = folder.about().map_err(|error| failed("listen at", &error))?;
-    if !about.is_trusted() || about.mode & 0o077 != 0 {
-        let hint = format!("choose a folder of your own: chmod 700 {}", shown(parent(path)));
-        return Err(Failure::usage(format!("{} is open to other users", shown(parent(path))), hint));
-    }
+    let folder = private_folder(path)?;
     let name = path.file_name().unwrap_or_default().to_owned();
-    let foreign = |what: &OsStr| {
-        let what = shown(folder.path_of(what));
-        Failure::usage(format!("{what} is not of an agent, and stays"), "name another path with DEADPAN_AGENT")
-    };
     match folder.look(&name).map_err(|error| failed("look at", &error))? {
-        Some(about) if about.kind != FileKind::Socket => return Err(foreign(&name)),
+        Some(about) if about.kind != FileKind::Socket => return Err(foreign(&folder, &name)),
         _ => {}
     }
-    // The lock belongs to the process that listens. It tells a socket that is in use from one that was left.
-    let mut lock_name = name.clone();
-    lock_name.push(LOCK);
-    let mut lock = match folder.create(&lock_name) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let (mut file, about) = folder.file_to_change(&lock_name).map_err(|error| failed("lock", &error))?;
-            let mut text = String::new();
-            let read = (&mut file).take(LONGEST_LOCK + 1).read_to_string(&mut text);
-            let is_ours =
-                about.length <= LONGEST_LOCK && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'\n');
-            if read.is_err() || !is_ours {
-                return Err(foreign(&lock_name));
-            }
-            file.rewind().map(|()| file)
-        }
-        result => result,
-    }
-    .map_err(|error| failed("lock", &error))?;
+    let mut lock = lock_file(path, &folder, &name)?;
     match lock.try_lock().map_err(io::Error::from) {
         Ok(()) => {}
         Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(failed("lock", &error)),
         Err(_) if background => return Ok(Exit::Done),
         Err(_) => return Err(Failure::usage(format!("an agent listens at {} already", shown(path)), "use that one")),
     }
-    // The number tells whom to end.
+    // The user can end the process with this number.
     lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id())).map_err(|error| failed("lock", &error))?;
-    // An agent of another kind has no such lock.
+    // Another program, such as an SSH agent, may listen at this path without the lock file.
     if UnixStream::connect(path).is_ok() {
         return Err(Failure::usage(format!("another program listens at {}", shown(path)), "choose another path"));
     }
@@ -110,7 +81,7 @@ pub fn run(path: &Path, background: bool, brief: bool) -> Result<Exit, Failure> 
         move || drop(socket.0.remove(&socket.1))
     });
     if background {
-        // A terminal that closes does not end the agent, and no file system stays in use.
+        // The agent goes on when the terminal closes, and does not prevent the user from unmounting a file system.
         let _ = (rustix::process::setsid(), std::env::set_current_dir("/"));
     }
     let keyring = Mutex::new(Keyring::default());
@@ -122,12 +93,12 @@ pub fn run(path: &Path, background: bool, brief: bool) -> Result<Exit, Failure> 
             if seen(&socket) == own {
                 let _ = socket.0.remove(&socket.1);
             }
-            // The other thread waits for clients for ever.
+            // The main thread always waits for the next client, so it cannot end the process.
             std::process::exit(0);
         });
         for stream in listener.incoming() {
             let Ok(stream) = stream else {
-                // Too many open files, for example.
+                // For example, the process has too many open files.
                 thread::sleep(TICK);
                 continue;
             };
@@ -143,6 +114,50 @@ pub fn run(path: &Path, background: bool, brief: bool) -> Result<Exit, Failure> 
         }
     });
     Ok(Exit::Done)
+}
+
+/// Opens the folder of the socket, and makes the folder if it is missing. Refuses a folder that is open to other users.
+fn private_folder(path: &Path) -> Result<Folder, Failure> {
+    held::hold([path]);
+    let failed = |error: &io::Error| Failure::path("listen at", path, error);
+    let folder = held::own_or_make(parent(path), 0o700).map_err(|error| match error {
+        Error::Planted(planted) => home::planted_key(&planted),
+        Error::System(_, error) => failed(&error),
+        error => partial::failure(parent(path), error),
+    })?;
+    let about = folder.about().map_err(|error| failed(&error))?;
+    if !about.is_trusted() || about.mode & 0o077 != 0 {
+        let hint = format!("choose a folder of your own: chmod 700 {}", shown(parent(path)));
+        return Err(Failure::usage(format!("{} is open to other users", shown(parent(path))), hint));
+    }
+    Ok(folder)
+}
+
+/// Opens the lock file beside the socket, or makes it. The agent locks this file as long as it listens, so the lock
+/// tells whether an existing socket is in use. Refuses a file that no agent wrote.
+fn lock_file(path: &Path, folder: &Folder, socket: &OsStr) -> Result<File, Failure> {
+    let failed = |error: io::Error| Failure::path("lock", path, &error);
+    let mut name = socket.to_owned();
+    name.push(LOCK);
+    match folder.create(&name) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        result => return result.map_err(failed),
+    }
+    let (mut file, about) = folder.file_to_change(&name).map_err(failed)?;
+    let mut text = String::new();
+    let read = (&mut file).take(LONGEST_LOCK).read_to_string(&mut text);
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'\n');
+    if read.is_err() || about.length > LONGEST_LOCK || !is_number {
+        return Err(foreign(folder, &name));
+    }
+    file.rewind().map_err(failed)?;
+    Ok(file)
+}
+
+/// The failure for a file that is in the place of the socket or of the lock file.
+fn foreign(folder: &Folder, name: &OsStr) -> Failure {
+    let what = shown(folder.path_of(name));
+    Failure::usage(format!("{what} is not of an agent, and stays"), "name another path with DEADPAN_AGENT")
 }
 
 /// Returns the identity of the socket, or `None` if it is gone.
@@ -177,7 +192,7 @@ impl Clients {
     }
 }
 
-/// Whether the client belongs to this user. The folder keeps other users away, too.
+/// Whether the client is a process of this user. The permissions of the socket's folder also keep other users out.
 #[cfg(target_os = "linux")]
 fn is_own(stream: &UnixStream) -> bool {
     rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid == rustix::process::geteuid())
@@ -188,8 +203,8 @@ fn is_own(_stream: &UnixStream) -> bool {
     true
 }
 
-/// Forgets keys whose time is over, and all keys after a sleep of the machine. Returns if the socket is gone, as after
-/// a logout, or if a brief agent has no key left.
+/// Makes the agent forget each key when its time is over, and all keys after the machine has slept. Returns when the
+/// agent has to end: if its socket was removed, for example at logout, or if a brief agent has no key left.
 fn watch(keyring: &Mutex<Keyring>, is_there: impl Fn() -> bool, brief: bool) {
     let start = Instant::now();
     let mut asleep = sleep();
@@ -207,14 +222,15 @@ fn watch(keyring: &Mutex<Keyring>, is_there: impl Fn() -> bool, brief: bool) {
         let is_over = brief && !is_used && (was_used || start.elapsed() > START);
         if is_over || !is_there() {
             keyring.forget_all();
-            // From now on, no client gets an answer, so none believes that a new key is held.
+            // The mutex stays locked until the process ends. A client that sends another key now gets no answer, so the
+            // client does not report that the agent has the key.
             std::mem::forget(keyring);
             return;
         }
     }
 }
 
-/// Returns the time since the machine was started, with the time that it slept.
+/// Returns the time since the start of the machine, including the time that the machine slept.
 fn now() -> Duration {
     let clock = if cfg!(target_os = "linux") { ClockId::Boottime } else { ClockId::Monotonic };
     Duration::try_from(clock_gettime(clock)).unwrap_or_default()
@@ -225,7 +241,7 @@ fn sleep() -> Duration {
     now().saturating_sub(Duration::try_from(clock_gettime(ClockId::Monotonic)).unwrap_or_default())
 }
 
-/// Answers the messages of one client, one after the other.
+/// Reads the messages of one client, and answers each message.
 fn serve(mut stream: UnixStream, keyring: &Mutex<Keyring>) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
     loop {
@@ -245,7 +261,7 @@ fn serve(mut stream: UnixStream, keyring: &Mutex<Keyring>) -> io::Result<()> {
                 let question = || format!("Use {} to {}?", Foreign::new(wanted.name()), wanted.purpose());
                 let is_allowed = wanted.asks().is_none_or(|program| {
                     let agreed = program::confirm(OsStr::from_bytes(program), &question());
-                    // The keys may have been locked, or their time may be over, before the user has answered.
+                    // Until the user answered, another client may have removed the keys, or their time may be over.
                     let mut keyring = keyring.lock();
                     keyring.forget(now());
                     agreed && keyring.holds(&wanted)
@@ -282,7 +298,7 @@ fn send(stream: &mut UnixStream, (number, contents): Answer) -> io::Result<()> {
     stream.write_all(&message)
 }
 
-/// Starts an agent in the background unless one runs. With `brief`, it ends when no key is left.
+/// Starts an agent in the background, unless an agent already runs. A brief agent ends as soon as it has no key left.
 pub fn start(home: &Home, path: &Path, brief: bool) -> Result<(), Failure> {
     let runs = || agent::find(home).map(|agent| agent.is_some_and(|agent| matches!(agent::held(&agent), Ok(Some(_)))));
     if runs()? {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::key::home::make::{refuse_taken, write_new};
 use crate::key::home::{self, GUARD, Home, Public};
 use crate::key::passphrase::{PassphraseArgs, Passphrases, stdin_or_path};
 use crate::key::protected::{not_private, unlock_any};
@@ -9,16 +10,16 @@ use crate::key::words::{self, WORDS};
 use crate::place::held;
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
-use crate::tell::shown::shown;
+use crate::tell::shown::{count, shown};
 use crate::tell::streams::{STDIN, print};
 use deadpan_ct::Wiped;
-use deadpan_seal::key::{self, Found};
+use deadpan_seal::key::Found;
 use deadpan_seal::sign::{Scheme, SigningKey, SigningMaterial};
 use deadpan_seal::{Kem, Material, PrivateKey, Secret};
 
 /// The words in a line of a backup.
 const IN_LINE: usize = 6;
-/// The number of bytes that 24 words stand for.
+/// The number of bytes that 24 words encode.
 const PART: usize = 32;
 
 #[derive(Debug, clap::Args)]
@@ -92,7 +93,7 @@ pub fn restore(home: &Home, args: &RestoreArgs) -> Result<(), Failure> {
         Err(_) if Path::new(&args.name).components().count() > 1 => PathBuf::from(&args.name),
         Err(failure) => return Err(failure),
     };
-    home::make::refuse_taken(home, &path)?;
+    refuse_taken(home, &path)?;
     held::hold([path.as_path()]);
     let from = if args.words.as_os_str() == STDIN { "standard input".into() } else { shown(&args.words) };
     let refused = |why: String| Failure::new(Exit::Data, format!("{from}: {why}"), "compare the words with the paper");
@@ -103,7 +104,7 @@ pub fn restore(home: &Home, args: &RestoreArgs) -> Result<(), Failure> {
     let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
     let words: Vec<_> = lines.flat_map(str::split_whitespace).filter(|word| !is_number(word)).collect();
     if words.is_empty() || words.len() % WORDS != 0 || words.len() > 2 * WORDS {
-        return Err(refused(format!("it has {} words, and a key has 24 or 48", words.len())));
+        return Err(refused(format!("it has {}, and a key has 24 or 48", count(words.len(), "word", "words"))));
     }
     let mut seed = Secret::zeroed(words.len() / WORDS * PART);
     for (number, (words, part)) in words.chunks(WORDS).zip(seed.chunks_mut(PART)).enumerate() {
@@ -122,19 +123,7 @@ pub fn restore(home: &Home, args: &RestoreArgs) -> Result<(), Failure> {
     } else {
         Some(passphrases.new_one(&format!("the key {}", shown(&path)), without)?)
     };
-    home.make_folder_of(&path)?;
-    let failed = |error| Failure::seal(&shown(&path), error);
-    match (&key, &passphrase) {
-        (Found::Private(key), Some(passphrase)) => {
-            home::write_pair(&path, &public, key::protected_pem(key, passphrase).map_err(failed)?.as_bytes())?;
-        }
-        (Found::Private(key), None) => home::write_pair(&path, &public, &key::private_pem(key))?,
-        (Found::Signing(key), Some(passphrase)) => {
-            home::write_pair(&path, &public, key::protected_signing_pem(key, passphrase).map_err(failed)?.as_bytes())?;
-        }
-        (Found::Signing(key), None) => home::write_pair(&path, &public, &key::signing_pem(key))?,
-        _ => return Err(not_private(&from)),
-    }
+    write_new(home, &path, &key, passphrase.as_ref())?;
     if passphrase.is_none() {
         say(&format!("note: the key is not protected by a passphrase, and only its file's {GUARD} keeps others away"));
     }
@@ -142,7 +131,7 @@ pub fn restore(home: &Home, args: &RestoreArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a word is the number of a word on paper.
+/// Whether a word of the text is only the number of the next word, such as `7.`.
 fn is_number(word: &str) -> bool {
     let digits = word.trim_end_matches(['.', ':', ')']);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use crate::key::home::{self, GUARD, Public};
 use crate::key::passphrase::{PassphraseArgs, Passphrases};
-use crate::key::protected::{check_pair, not_private, unlock_any};
+use crate::key::protected::{check_pair, not_private, text, unlock_any};
 use crate::tell::console::say;
 use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
-use deadpan_seal::key::{self, Found};
+use deadpan_seal::key::Found;
 
 /// If the key already has a passphrase, takes it from `old`, or asks the user.
 pub fn protect(path: &Path, passphrases: &Passphrases, old: Option<&PassphraseArgs>) -> Result<(), Failure> {
@@ -40,14 +40,9 @@ pub fn protect(path: &Path, passphrases: &Passphrases, old: Option<&PassphraseAr
     };
     let hint = "take the passphrase off a key with: deadpan keys unprotect";
     let passphrase = passphrases.new_one(&format!("the key {name}"), hint)?;
-    let text = match &key {
-        Found::Signing(key) => key::protected_signing_pem(key, &passphrase),
-        Found::Private(key) => key::protected_pem(key, &passphrase),
-        _ => return Err(not_private(&name)),
-    };
-    let text = text.map_err(|error| Failure::seal(&name, error))?;
+    let text = text(&name, &key, Some(&passphrase))?;
     let (others, is_of_age) = (place.other_names(), place.is_of_age());
-    place.replace(text.as_bytes())?;
+    place.replace(&text)?;
     if is_of_age {
         say(
             "note: age cannot read this key any more, also without the passphrase: keep a copy of the identity for age",
@@ -77,11 +72,7 @@ pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> 
         Found::PluginIdentity(_) => return Err(of_plugin(&name)),
         Found::OpenSsh(file) => return Err(Failure::key(&name, &file.refusal())),
     };
-    let text = match &key {
-        Found::Signing(key) => key::signing_pem(key),
-        Found::Private(key) => key::private_pem(key),
-        _ => return Err(not_private(&name)),
-    };
+    let text = text(&name, &key, None)?;
     let others = place.other_names();
     place.replace(&text)?;
     others.iter().for_each(|others| say(&format!("note: {others}")));

@@ -1,77 +1,47 @@
-//! `deadpan keys rename`: gives a key of the user or a contact another name.
+//! `deadpan keys rename`: gives one of the user's own keys or a contact another name.
 
 use std::io::{self, ErrorKind};
-use std::path::Path;
 
-use crate::key::home::{self, Home};
-use crate::place::held;
+use crate::command::keys::{folder, hint};
+use crate::key::home::Home;
 use crate::tell::console::say;
 use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
-use deadpan_disk::{Error, Folder, Way};
+use deadpan_disk::{Folder, parent as folder_of};
 
 pub fn rename(home: &Home, old: &str, new: &str) -> Result<(), Failure> {
-    for name in [home.own_path(new), home.contact_path(new)] {
-        if name.exists() {
-            let what = if name == home.own_path(new) { "a key of yours" } else { "a contact" };
+    for (path, what) in [(home.own_path(new), "a key of yours"), (home.contact_path(new), "a contact")] {
+        if path.exists() {
             return Err(Failure::usage(format!("{new} is {what} already"), "choose another name"));
         }
     }
-    if home.own_path(old).exists() {
-        let is_default = home.default_key()?.is_some_and(|default| default.name == old);
-        let folder = folder_of(&home.folder)?;
-        move_new(&folder, &format!("{old}.key"), &format!("{new}.key"))?;
-        match move_new(&folder, &format!("{old}.pub"), &format!("{new}.pub")) {
-            Err(Renaming::Missing) => {}
-            Err(error) => {
-                // The two files belong together.
-                let _ = move_new(&folder, &format!("{new}.key"), &format!("{old}.key"));
-                return Err(error.into());
-            }
-            Ok(()) => {}
-        }
-        if is_default {
-            home.record(new)?;
-        }
-    } else if home.contact_path(old).exists() {
-        let folder = folder_of(home.contact_path(old).parent().unwrap_or(Path::new(".")))?;
-        move_new(&folder, &format!("{old}.pub"), &format!("{new}.pub"))?;
-    } else {
-        let hint = super::hint(old, home.names());
-        return Err(Failure::usage(format!("there is no key and no contact {old} in {}", shown(&home.folder)), hint));
+    let (own, contact) = (home.own_path(old), home.contact_path(old));
+    let path = [&own, &contact].into_iter().find(|path| path.exists()).ok_or_else(|| {
+        let message = format!("there is no key and no contact {old} in {}", shown(&home.folder));
+        Failure::usage(message, hint(old, home.names()))
+    })?;
+    let is_default = path == &own && home.default_key()?.is_some_and(|default| default.name == old);
+    let renamed = folder(folder_of(path))?.and_then(|folder| {
+        if path == &own { rename_pair(&folder, old, new) } else { rename_file(&folder, old, new, "pub") }
+    });
+    renamed.map_err(|error| Failure::path("rename", path, &error))?;
+    if is_default {
+        home.record(new)?;
     }
     say(&format!("{old} is {new} now"));
     Ok(())
 }
 
-enum Renaming {
-    Missing,
-    Failed(Failure),
-}
-
-impl From<Renaming> for Failure {
-    fn from(error: Renaming) -> Self {
-        match error {
-            Renaming::Missing => Self::usage("the key was removed meanwhile", "list the keys with: deadpan keys"),
-            Renaming::Failed(failure) => failure,
-        }
+/// Renames the private key, and the public key beside it if there is one. Renames both files or none.
+fn rename_pair(folder: &Folder, old: &str, new: &str) -> io::Result<()> {
+    rename_file(folder, old, new, "key")?;
+    match rename_file(folder, old, new, "pub") {
+        Err(error) if error.kind() != ErrorKind::NotFound => rename_file(folder, new, old, "key").and(Err(error)),
+        _ => Ok(()),
     }
 }
 
-fn folder_of(path: &Path) -> Result<Folder, Failure> {
-    let failed = |error: &io::Error| Failure::path("open", path, error);
-    match held::way(path).map_err(Error::of_folder).and_then(Way::unplanted) {
-        Ok(folder) => Ok(folder),
-        Err(Error::Planted(planted)) => Err(home::planted_key(&planted)),
-        Err(Error::System(_, error)) => Err(failed(&error)),
-        Err(_) => Err(failed(&ErrorKind::NotFound.into())),
-    }
-}
-
-/// Renames a file, and replaces none.
-fn move_new(folder: &Folder, from: &str, to: &str) -> Result<(), Renaming> {
-    folder.rename_new(from.as_ref(), to.as_ref()).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Renaming::Missing,
-        _ => Renaming::Failed(Failure::path("rename", &folder.path_of(from.as_ref()), &error)),
-    })
+/// Replaces no file.
+fn rename_file(folder: &Folder, old: &str, new: &str, ending: &str) -> io::Result<()> {
+    folder.rename_new(format!("{old}.{ending}").as_ref(), format!("{new}.{ending}").as_ref())
 }

@@ -7,13 +7,13 @@ use crate::key::agent;
 use crate::key::home::{self, Home, Public};
 use crate::key::passphrase::{PassphraseArgs, Passphrases};
 use crate::key::program;
-use crate::key::protected::{not_private, unlock_any};
+use crate::key::protected::{not_private, text, unlock_any};
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::{Foreign, shown};
 use crate::tell::streams::print;
 use deadpan_disk::portable::OsStrExt;
-use deadpan_seal::key::{self, Found};
+use deadpan_seal::key::Found;
 use deadpan_seal::sign::HeldKey;
 
 #[derive(Debug, clap::Args)]
@@ -64,7 +64,7 @@ pub fn unlock(home: &Home, args: &UnlockArgs, own: impl Fn(&str) -> Result<PathB
             let hint = "name a program that asks with DEADPAN_ASKPASS or SSH_ASKPASS";
             return Err(Failure::usage("--ask needs a program that asks", hint));
         }
-        // The agent works in another folder.
+        // The agent works in another folder, where a relative path would lead to another program.
         Some(program) if Path::new(&program).components().count() > 1 => {
             std::path::absolute(&program).map_or(program, PathBuf::into_os_string)
         }
@@ -84,12 +84,8 @@ pub fn unlock(home: &Home, args: &UnlockArgs, own: impl Fn(&str) -> Result<PathB
             }
             _ => return Err(not_private(&name)),
         };
-        let pem = match &key {
-            Found::Private(key) => key::private_pem(key),
-            Found::Signing(key) => key::signing_pem(key),
-            _ => return Err(not_private(&name)),
-        };
-        // Without the public key, nobody knows which files the key is for.
+        let pem = text(&name, &key, None)?;
+        // Other commands ask the agent for a private key only if they know its public key.
         match Public::from_key(&key) {
             Some(public) if !home::public_path(&path).exists() => home::write_public(&path, &public),
             _ => {}
@@ -121,7 +117,7 @@ fn started(_home: &Home) -> Result<deadpan_seal::sign::Agent, Failure> {
 }
 
 fn list(home: &Home) -> Result<(), Failure> {
-    // The socket of an agent that was killed stays behind.
+    // If an agent was killed, its socket still exists, and nothing listens there.
     let keys = agent::find(home)?.map(|agent| agent::held(&agent)).transpose()?.flatten().unwrap_or_default();
     let line = |key: &HeldKey| {
         let asks = if key.asks { "  asks before each use" } else { "" };

@@ -1,35 +1,39 @@
-//! Makes a key that seals, for `keygen` and for the first file that is sealed.
+//! Makes the files of a new key, for `keygen`, `keys restore` and the first file that is sealed.
 
 use std::path::Path;
 
 use super::{Home, Public};
 use crate::key::home;
+use crate::key::protected::{not_private, text};
 use crate::place::partial::{folder_of, no_folder};
 use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
-use deadpan_seal::{Kem, Passphrase, PrivateKey, key};
+use deadpan_seal::key::Found;
+use deadpan_seal::{Kem, Passphrase, PrivateKey};
 
-/// No existing file is replaced.
+/// Makes a key that seals, and its files. No existing file is replaced.
 pub fn make(home: &Home, path: &Path, kem: Kem, passphrase: Option<&Passphrase>) -> Result<PrivateKey, Failure> {
-    let failed = |error| Failure::seal(&shown(path), error);
     refuse_taken(home, path)?;
+    let key = PrivateKey::generate(kem).map_err(|error| Failure::seal(&shown(path), error))?;
+    write_new(home, path, &Found::Private(key.clone()), passphrase)?;
+    Ok(key)
+}
+
+/// Writes the files of a new private key. No existing file is replaced.
+pub fn write_new(home: &Home, path: &Path, key: &Found, passphrase: Option<&Passphrase>) -> Result<Public, Failure> {
+    let name = shown(path);
+    let public = Public::from_key(key).ok_or_else(|| not_private(&name))?;
+    let text = text(&name, key, passphrase)?;
     home.make_folder_of(path)?;
-    let own_name = home.name_of(path);
     // If no default key is recorded yet, one of the existing keys is recorded first, so that the new key does not
     // become the default key.
+    let own_name = home.name_of(path).filter(|_| !public.signs());
     let is_first = own_name.is_some() && matches!(home.settle_default(), Ok(None));
-    let key = PrivateKey::generate(kem).map_err(failed)?;
-    let public = Public::Sealing(key.public().clone());
-    match passphrase {
-        Some(passphrase) => {
-            home::write_pair(path, &public, key::protected_pem(&key, passphrase).map_err(failed)?.as_bytes())?
-        }
-        None => home::write_pair(path, &public, &key::private_pem(&key))?,
-    }
+    home::write_pair(path, &public, &text)?;
     if let Some(name) = own_name.filter(|_| is_first) {
         home.record(name)?;
     }
-    Ok(key)
+    Ok(public)
 }
 
 /// Returns an error if a file of the key exists already, if the key's folder does not exist, or if a contact has the

@@ -1,4 +1,4 @@
-//! Writes armor at positions, so that several threads write it at the same time.
+//! Writes armor at positions, so that several threads can write at the same time.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -23,13 +23,13 @@ pub struct ArmorAt<'a> {
     file: &'a File,
     /// The position in the file where the first line of base64 begins.
     begin: u64,
-    /// Lines that are not complete, because one write ended and another begins within them.
+    /// Lines whose bytes belong to two writes. Such a line is written when all of its bytes are known.
     seams: Mutex<HashMap<u64, Seam>>,
     /// Buffers that no thread uses at the moment.
     buffers: Mutex<Vec<Buffers>>,
 }
 
-/// Bytes of a line, and their number.
+/// The bytes of a line, and the number of bytes that are already known.
 struct Seam([u8; IN_LINE], usize);
 
 struct Buffers {
@@ -64,7 +64,7 @@ impl<'a> ArmorAt<'a> {
         text.extend([END, b"\n", rear].concat());
         let end = self.begin + line * LINE as u64;
         self.file.write_all_at(&text, end)?;
-        // Gives back space that was reserved.
+        // If more space was reserved than the text needs, the rest is free again after this call.
         self.file.cut(end + text.len() as u64)
     }
 
@@ -72,7 +72,7 @@ impl<'a> ArmorAt<'a> {
         self.begin + line * LINE as u64
     }
 
-    /// Writes bytes that begin in a line at the offset `offset`, and do not fill the line.
+    /// Stores bytes of a line, from the offset `offset` on. Writes the line if the bytes complete the line.
     fn put_part(&self, line: u64, offset: usize, bytes: &[u8]) -> io::Result<()> {
         let mut seams = self.seams.lock();
         let Seam(whole, filled) = seams.entry(line).or_insert(Seam([0; IN_LINE], 0));

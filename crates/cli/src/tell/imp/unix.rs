@@ -31,8 +31,8 @@ pub fn descriptor(number: u32) -> io::Result<OwnedFd> {
 /// The number of descriptors that [`keep_descriptors`] looks at.
 const MOST: RawFd = 4096;
 
-/// Keeps all descriptors but the standard streams from the programs that this program starts. The shell may have opened
-/// some of them, for example for a lock.
+/// Prevents programs that this program starts from inheriting descriptors other than the standard streams. A shell
+/// script may have opened such a descriptor, for example for a lock.
 pub fn keep_descriptors() {
     for number in 3..MOST {
         // SAFETY: the code only sets a flag of the descriptor, which changes nothing for its owner, and the request

@@ -1,4 +1,4 @@
-//! Tests what an agent answers, without sockets and clocks.
+//! Tests the answers of a keyring.
 
 use super::*;
 use crate::hpke;

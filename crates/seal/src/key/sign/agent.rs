@@ -6,8 +6,8 @@
 //! the socket. Each request opens a new connection, and one deadline applies to the whole request. This module verifies
 //! each signature before it returns the signature, so that wrong signatures from a faulty agent are detected at once.
 //!
-//! Deadpan's own agent speaks the same protocol, with extensions for keys that open files. [`keyring`](crate::keyring)
-//! is what it does.
+//! Deadpan's own agent uses the same protocol, with extensions for keys that open files. The module
+//! [`keyring`](crate::keyring) answers the messages of this protocol.
 //!
 //! ```no_run
 //! use deadpan_seal::sign::{Agent, Signer};
@@ -47,7 +47,7 @@ pub(crate) mod number {
     pub(crate) const EXTENSION_RESPONSE: u8 = 29;
 }
 
-/// The names of Deadpan's messages. In the agent protocol, messages beyond the standard are extensions with a name.
+/// The names of Deadpan's extensions of the agent protocol.
 pub(crate) mod extension {
     pub(crate) const KEYS: &[u8] = b"keys@deadpan";
     pub(crate) const UNLOCK: &[u8] = b"unlock@deadpan";
@@ -191,8 +191,8 @@ impl Agent {
         Ok(keys)
     }
 
-    /// Gives the agent a private key: a key file in PEM without protection. After `seconds`, the agent forgets it. The
-    /// agent asks the user before each use with the program `asks`, unless it is empty.
+    /// Gives the agent a private key, in PEM and without protection. The agent forgets the key after `seconds`. If
+    /// `asks` is not empty, the agent asks the user before each use, with the program `asks`.
     ///
     /// # Errors
     /// [`AgentError`] if the agent cannot be reached, takes too long, or refuses the key.

@@ -18,7 +18,7 @@ pub enum Material<'a> {
     Held,
 }
 
-/// Another process that holds private keys, and uses them for this process.
+/// Another process that stores private keys, and uses these keys on behalf of this process.
 pub trait KeyHolder: fmt::Debug + Send + Sync {
     /// Returns the shared secret in `enc`, which was encapsulated to `key`. Returns `None` if `enc` is not valid.
     ///
