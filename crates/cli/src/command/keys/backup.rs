@@ -104,7 +104,7 @@ pub fn restore(home: &Home, args: &RestoreArgs) -> Result<(), Failure> {
     let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
     let words: Vec<_> = lines.flat_map(str::split_whitespace).filter(|word| !is_number(word)).collect();
     if words.is_empty() || words.len() % WORDS != 0 || words.len() > 2 * WORDS {
-        return Err(refused(format!("it has {}, and a key has 24 or 48", count(words.len(), "word", "words"))));
+        return Err(refused(format!("it has {}, and a key has 24 or 48", count(words.len() as u64, "word", "words"))));
     }
     let mut seed = Secret::zeroed(words.len() / WORDS * PART);
     for (number, (words, part)) in words.chunks(WORDS).zip(seed.chunks_mut(PART)).enumerate() {
