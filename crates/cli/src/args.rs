@@ -10,6 +10,8 @@ use std::io::{self, Write};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+#[cfg(all(feature = "mount", target_os = "linux"))]
+use crate::command::mount;
 use crate::command::plan::Task;
 use crate::command::{
     agent, cluster, completions, diff, inspect, keygen, keys, lab, list, man, open, pack, page, picture, random,
@@ -71,6 +73,8 @@ enum Command {
     Sign(sign::SignArgs),
     Verify(verify::VerifyArgs),
     List(list::ListArgs),
+    #[cfg(all(feature = "mount", target_os = "linux"))]
+    Mount(mount::MountArgs),
     Diff(diff::DiffArgs),
     Inspect(inspect::InspectArgs),
     Rewrap(rewrap::RewrapArgs),
@@ -95,7 +99,7 @@ type Maker = fn(clap::Command) -> clap::Command;
 
 /// The commands by name. The program builds only the command that is called, since building all commands takes longer
 /// than sealing a small file.
-const COMMANDS: [(&str, Maker); 23] = [
+const COMMANDS: &[(&str, Maker)] = &[
     ("keygen", keygen::KeygenArgs::augment_args),
     ("keys", keys::KeysArgs::augment_args),
     ("agent", agent::AgentArgs::augment_args),
@@ -104,6 +108,8 @@ const COMMANDS: [(&str, Maker); 23] = [
     ("sign", sign::SignArgs::augment_args),
     ("verify", verify::VerifyArgs::augment_args),
     ("list", list::ListArgs::augment_args),
+    #[cfg(all(feature = "mount", target_os = "linux"))]
+    ("mount", mount::MountArgs::augment_args),
     ("diff", diff::DiffArgs::augment_args),
     ("inspect", inspect::InspectArgs::augment_args),
     ("rewrap", rewrap::RewrapArgs::augment_args),
@@ -285,6 +291,10 @@ fn unknown(word: &str) -> Failure {
     let command = parent.as_deref().and_then(|name| cli.find_subcommand(name)).unwrap_or(&cli);
     let within = parent.as_ref().map_or(String::new(), |parent| format!(" {parent}"));
     let names = command.get_subcommands().filter(|command| !command.is_hide_set()).map(|it| it.get_name().to_owned());
+    if parent.is_none() && word == "mount" {
+        let why = if cfg!(target_os = "linux") { "this build of Deadpan has none" } else { "it is for Linux alone" };
+        return Failure::usage(format!("there is no command mount: {why}"), "open the file with: deadpan open");
+    }
     let alike = || closest(word, names).map(|name| format!("deadpan{within} {name}"));
     let hint = match synonym::meant_by(parent.as_deref(), word).map(String::from).or_else(alike) {
         Some(meant) => format!("did you mean: {meant}"),
@@ -323,6 +333,8 @@ impl Command {
             Self::Verify(args) => Box::new(args.plan()?),
             Self::Diff(args) => Box::new(args.plan()?),
             Self::List(args) => Box::new(args.plan()?),
+            #[cfg(all(feature = "mount", target_os = "linux"))]
+            Self::Mount(args) => Box::new(args.plan()?),
             Self::Inspect(args) => Box::new(args.plan()?),
             Self::Rewrap(args) => Box::new(args.plan()?),
             Self::Pack(args) => Box::new(args.plan()?),

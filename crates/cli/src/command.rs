@@ -12,6 +12,8 @@ pub mod lab;
 pub mod list;
 pub mod man;
 pub mod many;
+#[cfg(all(feature = "mount", target_os = "linux"))]
+pub mod mount;
 pub mod open;
 pub mod pack;
 pub mod page;

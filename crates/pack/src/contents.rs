@@ -1,14 +1,16 @@
 //! Reads the contents of a pack from its index.
 
 use std::cmp::Ordering;
-use std::io::{Read, Seek};
+use std::io::{Read, Seek, SeekFrom};
 
-use crate::entry::Entry;
+use crate::check::HeaderCheck;
+use crate::entry::{Entry, Kind};
 use crate::error::Error;
 use crate::index::{PartReader, PathDebt, Table, damaged};
 use crate::path::{is_under, order};
 use crate::scan::{Listed, Scan};
 use crate::stale::current;
+use crate::tar::read_map;
 
 /// The contents of a pack. Each method reads only the parts of the index that it needs, and reads these parts one at a
 /// time.
@@ -20,6 +22,19 @@ pub struct Contents<R> {
     pub(crate) input: R,
     root: Vec<u8>,
     table: Table,
+    /// The check that [`Contents::pieces`] uses. `None` before the first call, and after an error.
+    check: Option<HeaderCheck>,
+}
+
+/// A part of a file's data in the archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Where the part begins in the file.
+    pub offset: u64,
+    /// Where the part begins in the archive.
+    pub position: u64,
+    /// The length of the part.
+    pub length: u64,
 }
 
 impl<R: Read + Seek> Contents<R> {
@@ -42,7 +57,7 @@ impl<R: Read + Seek> Contents<R> {
         if !matches!(first?, Some(Listed::Entry(_))) {
             return Err(damaged("the root is missing"));
         }
-        Ok(Some(Self { input, root, table }))
+        Ok(Some(Self { input, root, table, check: None }))
     }
 
     /// Reads the index table for a pack whose first bytes cannot be read; otherwise works like [`Contents::read`].
@@ -51,7 +66,7 @@ impl<R: Read + Seek> Contents<R> {
     /// # Errors
     /// If the index is damaged, or if reading fails.
     pub fn read_behind(mut input: R, root: Vec<u8>) -> Result<Option<Self>, Error> {
-        Ok(current(&mut input)?.map(|table| Self { input, root, table }))
+        Ok(current(&mut input)?.map(|table| Self { input, root, table, check: None }))
     }
 
     /// The name of the root: the folder that was packed.
@@ -86,6 +101,41 @@ impl<R: Read + Seek> Contents<R> {
             }
         }
         Ok(None)
+    }
+
+    pub(crate) fn root(&mut self) -> Result<Entry, Error> {
+        self.find(b"")?.ok_or_else(|| Error::damaged("the index has no root"))
+    }
+
+    /// Compares the headers of an entry of this pack with its record in the index, and returns where the archive holds
+    /// the data of the file, in order. The bytes of the file that are in no piece are zeros. Folders and links have no
+    /// pieces.
+    ///
+    /// # Errors
+    /// If the headers differ from the index, or if reading fails.
+    pub fn pieces(&mut self, entry: &Entry) -> Result<Vec<Piece>, Error> {
+        let mut check = match self.check.take() {
+            Some(check) => check,
+            None => {
+                let (mut check, root) = (HeaderCheck::default(), self.root()?);
+                check.read(&mut self.input, &root)?;
+                check
+            }
+        };
+        if !entry.path.is_empty() {
+            check.read(&mut self.input, entry)?;
+        }
+        self.check = Some(check);
+        match entry.kind {
+            Kind::File if entry.size > 0 => Ok(vec![Piece { offset: 0, position: entry.content, length: entry.size }]),
+            Kind::Sparse => {
+                self.input.seek(SeekFrom::Start(entry.content)).map_err(Error::Read)?;
+                let (_, map) = read_map(&mut self.input, entry.stored, entry.size)?;
+                let piece = |(offset, stored, length)| Piece { offset, position: entry.content + stored, length };
+                Ok(map.all().map(piece).collect())
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// The entry `folder` and all entries under it, in order. The iterator is empty if the entry does not exist.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod block;
+mod check;
 mod compare;
 mod contents;
 mod engine;
@@ -27,7 +28,7 @@ mod work;
 
 pub use block::BLOCK;
 pub use compare::{Comparison, Difference, Differs};
-pub use contents::{Contents, Entries};
+pub use contents::{Contents, Entries, Piece};
 pub use deadpan_disk::{FileId, Folder, Listing, Start};
 pub use deadpan_sieve::{LongList, Pattern, Patterns, Rules, Sieve};
 pub use engine::pack;

@@ -22,6 +22,8 @@ mod hostile;
 mod killed;
 mod list;
 mod many;
+#[cfg(target_os = "linux")]
+mod mount;
 #[path = "../../../picture/examples/covers/photograph/mod.rs"]
 mod photograph;
 mod races;

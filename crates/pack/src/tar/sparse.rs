@@ -65,6 +65,16 @@ pub(crate) struct Map {
 }
 
 impl Map {
+    /// Returns all pieces in order: where each begins in the file, where it begins in the content, and its length.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        let mut start = 0;
+        self.list.iter().map(move |(until, offset)| {
+            let piece = (*offset, self.begin + start, until - start);
+            start = *until;
+            piece
+        })
+    }
+
     /// For `length` bytes of the content, beginning at byte `stored`, returns the ranges of the file to which these
     /// bytes belong, as offsets and lengths. Bytes that belong to the map itself are skipped.
     pub(crate) fn pieces(&self, stored: u64, length: u64) -> impl Iterator<Item = (u64, u64)> {

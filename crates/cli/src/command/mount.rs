@@ -1,0 +1,235 @@
+//! `deadpan mount`: shows the contents of a sealed file as a folder, without writing them to the disk.
+
+mod blocks;
+mod serve;
+mod tree;
+
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::available_parallelism;
+
+use fuser::{Config, MountOption, Session};
+use rustix::mount::{UnmountFlags, unmount};
+use rustix::process::{getgid, getuid};
+
+use self::blocks::{Blocks, DataReader};
+use self::serve::Mounted;
+use self::tree::{MountTree, TreeBuilder};
+use crate::command::open::{bare, sealed_name};
+use crate::command::plan::Plan;
+use crate::key::identity::IdentityArgs;
+use crate::key::signed::SignerArgs;
+use crate::place::held;
+use crate::place::input::{Input, Source};
+use crate::place::sealed::Sealed;
+use crate::tell::clock::since_1970;
+use crate::tell::console::say;
+use crate::tell::failure::{Exit, Failure, help};
+use crate::tell::shown::{count, planted_by, shown};
+use crate::tell::signals;
+use deadpan_disk::About;
+use deadpan_disk::portable::OsStrExt;
+use deadpan_pack::{Contents, Entry, Kind, Time};
+use deadpan_seal::{Format, Kind as SealedKind, Metadata, Opened};
+
+/// Shows a sealed file or folder as a folder, read-only, without writing its contents to the disk
+///
+/// The command runs until the folder is unmounted. Only what is read is opened. Only you can look into the folder.
+#[derive(Debug, clap::Args)]
+#[command(after_help = help!(
+    "deadpan mount photos.dpn mnt                 until Ctrl-C, or umount mnt (without root: fusermount3 -u mnt)",
+    "deadpan mount s3://backup/photos.dpn mnt     an object in a store",
+    "deadpan mount --require-signature=alice photos.dpn mnt"
+))]
+pub struct MountArgs {
+    #[command(flatten)]
+    keys: IdentityArgs,
+    #[command(flatten)]
+    signer: SignerArgs,
+    /// The sealed file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// An empty folder, which shows the contents
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+}
+
+/// A validated `deadpan mount` command.
+pub struct MountFile {
+    args: MountArgs,
+    sources: [Source; 1],
+}
+
+impl MountArgs {
+    pub fn plan(self) -> Result<MountFile, Failure> {
+        let Ok([source]) = <[Source; 1]>::try_from(Source::all(vec![self.file.clone()])?) else {
+            return Err(Failure::usage("no file is named", "name a sealed file"));
+        };
+        let sources = [source];
+        self.keys.source.leave_stdin_to(&sources)?;
+        self.signer.refuse_who_as_file(&sources)?;
+        Ok(MountFile { args: self, sources })
+    }
+}
+
+impl Plan for MountFile {
+    fn run(&self) -> Result<Exit, Failure> {
+        let folder = self.args.folder.as_path();
+        check_folder(folder)?;
+        let mounted = self.open()?;
+        let name = mounted.name.clone();
+        let mut config = Config::default();
+        config.mount_options = vec![
+            // Everybody can read the name in the list of mounts, so the name is not that of the file.
+            MountOption::FSName("deadpan".into()),
+            MountOption::Subtype("deadpan".into()),
+            MountOption::RO,
+            MountOption::NoSuid,
+            MountOption::NoDev,
+            MountOption::NoAtime,
+            MountOption::DefaultPermissions,
+        ];
+        config.n_threads = Some(available_parallelism().map_or(2, usize::from).clamp(2, 8));
+        let session = Session::new(mounted, folder, &config).map_err(|error| not_mounted(folder, &error))?;
+        let place = folder.to_owned();
+        let _guard = signals::notice(move || detach(&place));
+        say(&format!("mounted {name} at {}; it ends with Ctrl-C, or with: umount {0}", shown(folder)));
+        session.run().map_err(|error| not_mounted(folder, &error))?;
+        Ok(Exit::Done)
+    }
+}
+
+impl MountFile {
+    /// Opens the sealed file, and reads the index of a folder.
+    fn open(&self) -> Result<Mounted, Failure> {
+        let [source] = &self.sources;
+        let input = Input::open(source)?.file_only("name a sealed file")?;
+        input.announce();
+        let input = input.spooled_sealed()?;
+        let name = input.shown();
+        let sealed = Sealed::read(&input)?;
+        let opened = self.args.keys.identities()?.open(&name, &sealed)?;
+        drop(sealed);
+        let blocks = Blocks::new(input, opened);
+        let reader = blocks.reader()?;
+        let verdict = self.args.signer.judge()?.verdict(&name, blocks.opened(), reader.signatures())?;
+        verdict.notes.iter().for_each(|note| say(&format!("note: {note}")));
+        let owner = (getuid().as_raw(), getgid().as_raw());
+        if !holds_folder(&blocks)? {
+            let tree = single(blocks.opened(), source, reader.length());
+            return Ok(Mounted::new(name, tree, blocks, None, owner));
+        }
+        let failed = |error| Failure::pack(&name, error);
+        let contents = Contents::read(reader).map_err(failed)?;
+        let mut contents = contents.ok_or_else(|| {
+            let message = format!("{name} holds an archive without an index, so its entries cannot be found");
+            Failure::usage(message, "open it with: deadpan open")
+        })?;
+        let tree = all(&mut contents, &name)?;
+        Ok(Mounted::new(name, tree, blocks, Some(contents), owner))
+    }
+}
+
+/// Whether the data are a folder. An age file does not say this, so the index of a pack is looked for.
+fn holds_folder(blocks: &Blocks) -> Result<bool, Failure> {
+    let opened = blocks.opened();
+    Ok(match opened.format() {
+        Format::Age => Contents::read(blocks.reader()?).is_ok_and(|contents| contents.is_some()),
+        _ => opened.metadata().kind == SealedKind::Folder,
+    })
+}
+
+/// Reads all entries from the index.
+fn all(contents: &mut Contents<DataReader>, name: &str) -> Result<MountTree, Failure> {
+    let (mut builder, mut left_out) = (TreeBuilder::default(), 0);
+    for entry in contents.entries() {
+        let entry = entry.map_err(|error| Failure::pack(name, error))?;
+        left_out += u64::from(!builder.add(entry));
+    }
+    if left_out > 0 {
+        let entries = count(left_out, "entry is", "entries are");
+        say(&format!("note: {name}: {entries} left out, because their names are too long"));
+    }
+    Ok(builder.finish())
+}
+
+/// Returns the tree of a single file, with the name that `deadpan open` would give it.
+fn single(opened: &Opened, source: &Source, size: u64) -> MountTree {
+    let Metadata { name, mode, modified, .. } = opened.metadata();
+    let bare = bare(source).and_then(|path| Some(path.file_name()?.as_bytes().to_vec()));
+    let sealed = name.clone().filter(|name| sealed_name(name).is_ok());
+    let modified = modified.map_or_else(Time::default, since_1970);
+    let entry = |path: Vec<u8>, kind, mode, size| Entry {
+        path,
+        kind,
+        mode,
+        modified,
+        size,
+        begin: 0,
+        content: 0,
+        stored: size,
+        hash: None,
+        target: None,
+    };
+    let mut builder = TreeBuilder::default();
+    builder.add(entry(Vec::new(), Kind::Folder, 0o500, 0));
+    let path = bare.or(sealed).unwrap_or_else(|| b"data".to_vec());
+    builder.add(entry(path, Kind::File, mode.unwrap_or(0o600), size));
+    builder.finish()
+}
+
+/// Checks the folder before the user is asked for a passphrase.
+fn check_folder(folder: &Path) -> Result<(), Failure> {
+    let name = shown(folder);
+    let failed = |error| unusable(folder, &error);
+    if !About::of_path(folder).map_err(failed)?.is_folder() {
+        return Err(Failure::usage(format!("{name} is not a folder"), "name an empty folder"));
+    }
+    if let Some(planted) = held::planted(folder) {
+        return Err(Failure::usage(planted_by(&planted), "name a folder of your own"));
+    }
+    match held::way(folder).and_then(|way| way.folder().entries()).map_err(failed)?.next() {
+        None => Ok(()),
+        Some(entry) => {
+            entry.map_err(failed)?;
+            let message = format!("{name} is not empty, and mounting would hide what is in it");
+            Err(Failure::usage(message, "name an empty folder"))
+        }
+    }
+}
+
+fn unusable(folder: &Path, error: &io::Error) -> Failure {
+    let name = shown(folder);
+    match error.kind() {
+        ErrorKind::NotFound => {
+            Failure::usage(format!("there is no folder {name}"), format!("make it first: mkdir {name}"))
+        }
+        ErrorKind::NotConnected => Failure::usage(
+            format!("{name} is still mounted by a program that has ended"),
+            format!("unmount it first: umount {name} (without root: fusermount3 -u {name})"),
+        ),
+        _ => Failure::path("read", folder, error),
+    }
+}
+
+fn not_mounted(folder: &Path, error: &io::Error) -> Failure {
+    let failure = Failure::path("mount", folder, error);
+    let hint = match About::of_path(Path::new("/dev/fuse")) {
+        Err(_) => "this system has no /dev/fuse; load the module fuse (modprobe fuse), or unpack with: deadpan open",
+        Ok(_) => "without root, mounting takes the program fusermount3 (package fuse3) and a folder of your own",
+    };
+    Failure { hint: Some(hint.into()), ..failure }
+}
+
+/// Unmounts the folder even if a program uses it. That program gets an error for what it reads afterwards.
+fn detach(folder: &Path) {
+    if unmount(folder, UnmountFlags::DETACH).is_err() {
+        let mut program = Command::new("fusermount3");
+        program.args([OsStr::new("-u"), OsStr::new("-z"), OsStr::new("--"), folder.as_os_str()]);
+        let quiet = program.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // If this fails, the folder stays mounted without an owner, and the next command names the way out.
+        let _ = quiet.status();
+    }
+}

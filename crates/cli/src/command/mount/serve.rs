@@ -1,0 +1,317 @@
+//! Answers the system's requests for a mounted file.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, UNIX_EPOCH};
+
+use fuser::{
+    Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
+    LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyOpen,
+    ReplyStatfs, Request,
+};
+use parking_lot::Mutex;
+
+use super::blocks::{BLOCK, Blocks, DataReader};
+use super::tree::{MountTree, Node};
+use crate::tell::console::say;
+use crate::tell::failure::Failure;
+use crate::tell::shown::bytes;
+use deadpan_pack::{Contents, Entry, Kind, Piece};
+
+/// The data cannot change, so the system may keep names and attributes for as long as it likes.
+const FOREVER: Duration = Duration::from_secs(1 << 30);
+/// The number of bytes that the system should read ahead. It takes less if it has a lower limit.
+const AHEAD: u32 = 1 << 20;
+/// The most damaged places that are told.
+const MOST_TOLD: usize = 20;
+
+/// A mounted file.
+pub struct Mounted {
+    pub name: String,
+    pub tree: MountTree,
+    pub blocks: Blocks,
+    /// The index of a folder. `None` for a single file.
+    pub contents: Option<Mutex<Contents<DataReader>>>,
+    pub owner: (u32, u32),
+    /// The places of the data of open files.
+    files: Mutex<HashMap<u64, Arc<[Piece]>>>,
+    next: AtomicU64,
+}
+
+impl Mounted {
+    pub fn new(
+        name: String,
+        tree: MountTree,
+        blocks: Blocks,
+        contents: Option<Contents<DataReader>>,
+        owner: (u32, u32),
+    ) -> Self {
+        let (files, next) = Default::default();
+        Self { name, tree, blocks, contents: contents.map(Mutex::new), owner, files, next }
+    }
+
+    /// Returns the number and the attributes of the file that a node names.
+    fn attributes(&self, number: usize) -> Option<FileAttr> {
+        let file = self.tree.file(number);
+        let Node { kind, mode, modified, size, links, .. } = self.tree.node(file)?;
+        let time = modified.system().unwrap_or(UNIX_EPOCH);
+        Some(FileAttr {
+            ino: inode(file),
+            size: *size,
+            blocks: size.div_ceil(512),
+            atime: time,
+            mtime: time,
+            ctime: time,
+            crtime: time,
+            kind: file_type(*kind),
+            perm: *mode as u16,
+            nlink: *links,
+            uid: self.owner.0,
+            gid: self.owner.1,
+            rdev: 0,
+            blksize: 1 << 17,
+            flags: 0,
+        })
+    }
+
+    /// Reads the record of a node in the index again, because the tree does not hold all of it.
+    fn entry(&self, number: usize) -> Result<Option<(Entry, Vec<Piece>)>, Failure> {
+        let Some(contents) = &self.contents else { return Ok(None) };
+        let failed = |error| Failure::pack(&self.name, error);
+        let mut contents = contents.lock();
+        let Some(entry) = contents.find(&self.tree.path(number)).map_err(failed)? else { return Ok(None) };
+        let pieces = contents.pieces(&entry).map_err(failed)?;
+        Ok(Some((entry, pieces)))
+    }
+
+    /// Returns where the data of a file are.
+    fn pieces(&self, number: usize) -> Result<Vec<Piece>, Failure> {
+        match (&self.contents, self.tree.node(number)) {
+            (None, Some(node)) => Ok(vec![Piece { offset: 0, position: 0, length: node.size }]),
+            _ => Ok(self.entry(number)?.map_or_else(Vec::new, |(_, pieces)| pieces)),
+        }
+    }
+
+    /// Reads up to `length` bytes of a file, and passes them to `put`. Bytes in no piece are zeros.
+    fn read_file<T>(
+        &self,
+        number: usize,
+        pieces: &[Piece],
+        offset: u64,
+        length: u32,
+        put: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, Errno> {
+        let size = self.tree.node(number).map_or(0, |node| node.size);
+        let end = offset.saturating_add(length.into()).min(size);
+        let first = pieces.partition_point(|piece| piece.offset + piece.length <= offset);
+        if let Some(piece) = pieces.get(first)
+            && piece.offset <= offset
+            && offset < end
+            && end <= piece.offset + piece.length
+        {
+            let (begin, end) = (piece.position + (offset - piece.offset), piece.position + (end - piece.offset));
+            if begin / BLOCK == (end - 1) / BLOCK {
+                return self.with_block(number, begin, end, put);
+            }
+        }
+        let mut data = vec![0; end.saturating_sub(offset) as usize];
+        for piece in pieces[first..].iter().take_while(|piece| piece.offset < end) {
+            let (mut at, until) = (piece.offset.max(offset), (piece.offset + piece.length).min(end));
+            while at < until {
+                let begin = piece.position + (at - piece.offset);
+                let here = (BLOCK - begin % BLOCK).min(until - at);
+                let to = (at - offset) as usize;
+                let room = &mut data[to..to + here as usize];
+                self.with_block(number, begin, begin + here, |bytes| room.copy_from_slice(bytes))?;
+                at += here;
+            }
+        }
+        Ok(put(&data))
+    }
+
+    /// Passes bytes that lie in one block to `put`.
+    fn with_block<T>(&self, node: usize, begin: u64, end: u64, put: impl FnOnce(&[u8]) -> T) -> Result<T, Errno> {
+        let number = begin / BLOCK;
+        let block = self.blocks.block(number).map_err(|failure| self.told(node, number, &failure.message))?;
+        let begin_of_block = number * BLOCK;
+        let range = (begin - begin_of_block) as usize..(end - begin_of_block) as usize;
+        let missing = || match &block.damage {
+            Some(damage) => self.told(node, number, &format!("{}: {damage}", self.name)),
+            None => Errno::EIO,
+        };
+        block.part(range).map(put).ok_or_else(missing)
+    }
+
+    /// Says once for each block why a file cannot be read.
+    fn told(&self, node: usize, block: u64, why: &str) -> Errno {
+        match self.blocks.told(block) {
+            Some(places) if places < MOST_TOLD => {
+                say(&format!("note: {why}; a part of {} cannot be read", bytes(&self.tree.path(node))));
+            }
+            Some(MOST_TOLD) => say("note: further damage is not told; see: deadpan open --verify"),
+            _ => {}
+        }
+        Errno::EIO
+    }
+
+    /// The nodes that a list of a folder has from a position on, with their names and with the position after each.
+    fn listed(&self, folder: usize, from: u64) -> impl Iterator<Item = (usize, &[u8], u64)> {
+        let own = [(folder, &b"."[..]), (self.tree.parent(folder), b"..")];
+        let children = self.tree.children(folder).iter().map(|child| (*child, self.tree.name(*child)));
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        let all = own.into_iter().chain(children).enumerate().skip(from);
+        all.map(|(place, (number, name))| (number, name, place as u64 + 1))
+    }
+
+    fn is_folder(&self, number: usize) -> bool {
+        self.tree.node(number).is_some_and(|node| node.kind == Kind::Folder)
+    }
+}
+
+/// The system's number of a node. Its number of the root is 1.
+fn inode(number: usize) -> INodeNo {
+    INodeNo(number as u64 + 1)
+}
+
+fn number(inode: INodeNo) -> usize {
+    usize::try_from(inode.0.wrapping_sub(1)).unwrap_or(usize::MAX)
+}
+
+fn file_type(kind: Kind) -> FileType {
+    match kind {
+        Kind::Folder => FileType::Directory,
+        Kind::SymbolicLink => FileType::Symlink,
+        _ => FileType::RegularFile,
+    }
+}
+
+impl Filesystem for Mounted {
+    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        let wanted = [
+            InitFlags::FUSE_DO_READDIRPLUS | InitFlags::FUSE_READDIRPLUS_AUTO,
+            InitFlags::FUSE_PARALLEL_DIROPS,
+            InitFlags::FUSE_CACHE_SYMLINKS,
+        ];
+        for flags in wanted {
+            // An older system goes without.
+            let _ = config.add_capabilities(flags);
+        }
+        let _ = config.set_max_readahead(AHEAD).or_else(|most| config.set_max_readahead(most));
+        Ok(())
+    }
+
+    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        let child = self.tree.child(number(parent), name.as_bytes());
+        match child.and_then(|child| self.attributes(child)) {
+            Some(attributes) => reply.entry(&FOREVER, &attributes, Generation(0)),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        match self.attributes(number(inode)) {
+            Some(attributes) => reply.attr(&FOREVER, &attributes),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn readlink(&self, _: &Request, inode: INodeNo, reply: ReplyData) {
+        match self.entry(number(inode)) {
+            Ok(Some((Entry { target: Some(target), .. }, _))) => reply.data(&target),
+            Ok(_) => reply.error(Errno::EINVAL),
+            Err(failure) => reply.error(self.told(number(inode), u64::MAX, &failure.message)),
+        }
+    }
+
+    fn open(&self, _: &Request, inode: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        let node = number(inode);
+        match self.pieces(node) {
+            Ok(pieces) => {
+                let handle = self.next.fetch_add(1, Ordering::Relaxed);
+                self.files.lock().insert(handle, pieces.into());
+                reply.opened(FileHandle(handle), FopenFlags::FOPEN_KEEP_CACHE);
+            }
+            Err(failure) => reply.error(self.told(node, u64::MAX - node as u64, &failure.message)),
+        }
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        inode: INodeNo,
+        handle: FileHandle,
+        offset: u64,
+        size: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        let pieces = self.files.lock().get(&handle.0).cloned();
+        let Some(pieces) = pieces else { return reply.error(Errno::EBADF) };
+        let mut reply = Some(reply);
+        let mut put = |bytes: &[u8]| {
+            if let Some(reply) = reply.take() {
+                reply.data(bytes);
+            }
+        };
+        let done = self.read_file(number(inode), &pieces, offset, size, &mut put);
+        if let (Err(error), Some(reply)) = (done, reply) {
+            reply.error(error);
+        }
+    }
+
+    fn release(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        handle: FileHandle,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        _: bool,
+        reply: ReplyEmpty,
+    ) {
+        self.files.lock().remove(&handle.0);
+        reply.ok();
+    }
+
+    fn opendir(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        reply.opened(FileHandle(0), FopenFlags::FOPEN_CACHE_DIR | FopenFlags::FOPEN_KEEP_CACHE);
+    }
+
+    fn readdir(&self, _: &Request, inode: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectory) {
+        let folder = number(inode);
+        if !self.is_folder(folder) {
+            return reply.error(Errno::ENOTDIR);
+        }
+        for (child, name, next) in self.listed(folder, offset) {
+            let file = self.tree.file(child);
+            let kind = self.tree.node(file).map_or(FileType::RegularFile, |node| file_type(node.kind));
+            if reply.add(self::inode(file), next, kind, OsStr::from_bytes(name)) {
+                break;
+            }
+        }
+        reply.ok();
+    }
+
+    fn readdirplus(&self, _: &Request, inode: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectoryPlus) {
+        let folder = number(inode);
+        if !self.is_folder(folder) {
+            return reply.error(Errno::ENOTDIR);
+        }
+        for (child, name, next) in self.listed(folder, offset) {
+            let Some(attributes) = self.attributes(child) else { break };
+            if reply.add(attributes.ino, next, OsStr::from_bytes(name), &FOREVER, &attributes, Generation(0)) {
+                break;
+            }
+        }
+        reply.ok();
+    }
+
+    fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
+        reply.statfs(self.tree.bytes.div_ceil(512), 0, 0, self.tree.len() as u64, 0, 512, 1024, 512);
+    }
+}
