@@ -29,8 +29,8 @@ use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::shown::{count, planted_by, shown};
 use crate::tell::signals;
-use deadpan_disk::About;
 use deadpan_disk::portable::OsStrExt;
+use deadpan_disk::{About, is_root};
 use deadpan_pack::{Contents, Entry, Kind, Time};
 use deadpan_seal::{Format, Kind as SealedKind, Metadata, Opened};
 
@@ -95,7 +95,7 @@ impl Plan for MountFile {
         let session = Session::new(mounted, folder, &config).map_err(|error| not_mounted(folder, &error))?;
         let place = folder.to_owned();
         let _guard = signals::notice(move || detach(&place));
-        say(&format!("mounted {name} at {}; it ends with Ctrl-C, or with: umount {0}", shown(folder)));
+        say(&format!("mounted {name} at {}; it ends with Ctrl-C, or with: {} {0}", shown(folder), unmounting()));
         session.run().map_err(|error| not_mounted(folder, &error))?;
         Ok(Exit::Done)
     }
@@ -200,6 +200,11 @@ fn check_folder(folder: &Path) -> Result<(), Failure> {
     }
 }
 
+/// The program with which the user unmounts a folder.
+fn unmounting() -> &'static str {
+    if is_root() { "umount" } else { "fusermount3 -u" }
+}
+
 fn unusable(folder: &Path, error: &io::Error) -> Failure {
     let name = shown(folder);
     match error.kind() {
@@ -208,7 +213,7 @@ fn unusable(folder: &Path, error: &io::Error) -> Failure {
         }
         ErrorKind::NotConnected => Failure::usage(
             format!("{name} is still mounted by a program that has ended"),
-            format!("unmount it first: umount {name} (without root: fusermount3 -u {name})"),
+            format!("unmount it first: {} {name}", unmounting()),
         ),
         _ => Failure::path("read", folder, error),
     }

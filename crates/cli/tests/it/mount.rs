@@ -271,3 +271,25 @@ fn a_signature_is_required_before_anything_is_shown() {
     sandbox.shell("diff -r --no-dereference tree mnt").expect(0, "");
     mount.unmount().expect(0, "signed by");
 }
+
+#[test]
+fn what_cannot_be_mounted_is_refused_before_a_key_is_needed() {
+    let sandbox = Sandbox::with_key("ecc");
+    let line = "mkdir mnt full && echo a > full/a && tar c full | deadpan seal -q -o tar.dpn && deadpan seal -q full \
+        && : > file && ln -s mnt link";
+    sandbox.shell(line).expect(0, "");
+    for (args, code, words) in [
+        ("full.dpn none", 2, "there is no folder none\nhint: make it first: mkdir none"),
+        ("full.dpn full", 2, "full is not empty, and mounting would hide what is in it"),
+        ("full.dpn file", 2, "file is not a folder"),
+        ("none.dpn mnt", 2, "none.dpn"),
+        ("file mnt", 1, "file: not a sealed file: it is empty"),
+        ("full mnt", 2, "full is a folder"),
+        ("full.dpn", 2, "<FOLDER>"),
+    ] {
+        let run = sandbox.shell(&format!("deadpan mount {args} < /dev/null"));
+        assert!(run.code() == Some(code) && run.stderr().contains(words), "{args}: {:?} {}", run.code(), run.stderr());
+    }
+    sandbox.shell("DEADPAN_HOME=other deadpan keygen -q --no-passphrase").expect(0, "");
+    sandbox.shell("DEADPAN_HOME=other deadpan mount full.dpn mnt").expect(3, "no key fits");
+}
