@@ -160,7 +160,9 @@ fn a_disk_that_fills_up_while_a_folder_is_unpacked() {
             "{}",
             run.stderr()
         );
-        assert_eq!(run.stderr().matches("the disk is full").count(), 1, "{}", run.stderr());
+        // Another thread may already have begun the next entry.
+        let told = run.stderr().replace("1 more entry failed, since the disk is full", "");
+        assert_eq!(told.matches("the disk is full").count(), 1, "{}", run.stderr());
         assert!(!run.stderr().contains("nothing"), "{}", run.stderr());
         assert_eq!(names(&disk), ["out.incomplete"], "{args:?}");
         assert_eq!(names(&disk.join("out.incomplete")), kept, "{args:?}");

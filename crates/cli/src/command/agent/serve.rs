@@ -89,7 +89,7 @@ pub fn run(path: &Path, background: bool, brief: bool) -> Result<Exit, Failure> 
     let own = seen(&socket);
     thread::scope(|scope| {
         scope.spawn(|| {
-            watch(&keyring, || seen(&socket) == own, brief);
+            watch(&keyring, || seen(&socket) == own, || brief && clients.are_gone());
             if seen(&socket) == own {
                 let _ = socket.0.remove(&socket.1);
             }
@@ -187,6 +187,11 @@ impl Clients {
         Some(number)
     }
 
+    /// Whether no client is connected.
+    fn are_gone(&self) -> bool {
+        self.connected.lock().is_empty()
+    }
+
     fn leave(&self, number: u64) {
         self.connected.lock().retain(|(client, _)| *client != number);
     }
@@ -204,8 +209,9 @@ fn is_own(_stream: &UnixStream) -> bool {
 }
 
 /// Makes the agent forget each key when its time is over, and all keys after the machine has slept. Returns when the
-/// agent has to end: if its socket was removed, for example at logout, or if a brief agent has no key left.
-fn watch(keyring: &Mutex<Keyring>, is_there: impl Fn() -> bool, brief: bool) {
+/// agent has to end: if its socket was removed, for example at logout, or if it has no key left and `may_end` returns true.
+/// A brief agent may end when no client waits for an answer.
+fn watch(keyring: &Mutex<Keyring>, is_there: impl Fn() -> bool, may_end: impl Fn() -> bool) {
     let start = Instant::now();
     let mut asleep = sleep();
     let mut was_used = false;
@@ -219,7 +225,7 @@ fn watch(keyring: &Mutex<Keyring>, is_there: impl Fn() -> bool, brief: bool) {
         asleep = now_asleep;
         let is_used = keyring.forget(now()).is_some();
         was_used |= is_used;
-        let is_over = brief && !is_used && (was_used || start.elapsed() > START);
+        let is_over = !is_used && (was_used || start.elapsed() > START) && may_end();
         if is_over || !is_there() {
             keyring.forget_all();
             // The mutex stays locked until the process ends. A client that sends another key now gets no answer, so the

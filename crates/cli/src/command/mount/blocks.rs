@@ -54,6 +54,8 @@ type Slot = Arc<Mutex<Option<Arc<Block>>>>;
 #[derive(Default)]
 struct Cache {
     slots: HashMap<u64, (Slot, u64)>,
+    /// Buffers of blocks that are gone. Memory that the system has to hand out anew for each block costs time.
+    spare: Vec<Wiped<Vec<u8>>>,
     /// Counts the uses, so that the slot that was not used for the longest time is known.
     uses: u64,
 }
@@ -65,7 +67,8 @@ impl Cache {
             && self.slots.len() >= MOST
             && let Some(oldest) = self.slots.iter().min_by_key(|(_, (_, used))| *used).map(|(number, _)| *number)
         {
-            self.slots.remove(&oldest);
+            let gone = self.slots.remove(&oldest).and_then(|(slot, _)| Arc::into_inner(slot)?.into_inner());
+            self.spare.extend(gone.and_then(Arc::into_inner).map(|block| block.data));
         }
         let (slot, used) = self.slots.entry(number).or_default();
         *used = self.uses;
@@ -114,7 +117,9 @@ impl Blocks {
         }
         let reader = self.readers.lock().pop();
         let mut reader = reader.map_or_else(|| self.reader(), Ok)?;
-        let block = Arc::new(read(&mut reader, number).map_err(|error| Failure::seal(&self.name, error))?);
+        let buffer = self.cache.lock().spare.pop().unwrap_or_else(|| Wiped::new(Vec::with_capacity(BLOCK as usize)));
+        let block = read(&mut reader, number, buffer).map_err(|error| Failure::seal(&self.name, error))?;
+        let block = Arc::new(block);
         self.readers.lock().push(reader);
         *slot = Some(Arc::clone(&block));
         Ok(block)
@@ -128,12 +133,12 @@ impl Blocks {
     }
 }
 
-/// Reads a block. Goes on after a damaged segment.
-fn read(reader: &mut DataReader, number: u64) -> Result<Block, Error> {
+/// Reads a block into this buffer. Goes on after a damaged segment.
+fn read(reader: &mut DataReader, number: u64, mut data: Wiped<Vec<u8>>) -> Result<Block, Error> {
     let begin = number.saturating_mul(BLOCK);
     let length = reader.length().saturating_sub(begin).min(BLOCK) as usize;
-    let (mut data, mut gaps, mut damage) = (Wiped::new(vec![0; length]), Vec::new(), None);
-    let mut at = 0;
+    let (mut gaps, mut damage, mut at) = (Vec::new(), None, 0);
+    data.resize(length, 0);
     while at < length {
         reader.seek(SeekFrom::Start(begin + at as u64)).map_err(library)?;
         at = match reader.read(&mut data[at..]).map_err(library) {
