@@ -9,16 +9,12 @@ use crate::contents::Contents;
 use crate::entry::{Entry, Kind};
 use crate::error::{Change, Error, Flaw, Refusal};
 use crate::frame::{Frame, Stage};
-use crate::index::fill;
+use crate::headers::HeaderCheck;
 use crate::index::write::IndexWriter;
 use crate::path::{is_under, parent};
 use crate::select::{Pick, Picks};
 use crate::shown::shown;
 use crate::tar::write::{self, About};
-use crate::tar::{Event, Parser};
-
-/// The maximum number of bytes of an entry's headers: enough for a pax header of a megabyte and several other headers.
-const LONGEST_HEADERS: u64 = 4 << 20;
 
 /// The maximum number of paths that [`LeftOut`] contains.
 const MOST_PATHS: usize = 1000;
@@ -45,8 +41,7 @@ pub struct Excerpt<'a, R, S> {
     left: u64,
     /// The last folder that was added.
     folder: Option<Vec<u8>>,
-    /// The parser for the headers of each entry; the parsed headers are then compared with the index.
-    check: Parser,
+    check: HeaderCheck,
     hashing: bool,
     /// The hash of the content that was read so far, and the entry of this content.
     hash: Option<(Hasher, Entry)>,
@@ -60,7 +55,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
     #[must_use]
     pub fn new(picks: Picks<'a, R>, contents: Contents<S>) -> Self {
         let frame = Frame::new();
-        let check = checker(&frame);
+        let check = HeaderCheck::new(&frame);
         Self {
             picks,
             contents,
@@ -101,9 +96,9 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
             if !is_whole {
                 damage.push(entry.begin..entry.content + entry.stored);
                 // The parser may have stopped in the middle of an entry. A new parser needs the headers of the root.
-                self.check = checker(&Frame::new());
+                self.check = HeaderCheck::new(&Frame::new());
                 let root = self.contents.find(b"")?.ok_or_else(|| Error::damaged("the index has no root"))?;
-                self.compare(&root, &self.folder_headers(&root))?;
+                self.check.compare(&root, &self.folder_headers(&root))?;
             }
         }
         Ok(damage)
@@ -212,7 +207,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         let begin = self.frame.end();
         let headers = self.folder_headers(&folder);
         // The comparison also tells the parser the name of the root.
-        self.compare(&folder, &headers)?;
+        self.check.compare(&folder, &headers)?;
         self.frame.add(&headers);
         let content = self.frame.end();
         self.add(Entry { begin, content, ..folder })
@@ -238,33 +233,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
 
     /// Reads the headers of an entry, and compares the headers with the entry's record in the index.
     fn checked_headers(&mut self, entry: &Entry) -> Result<Vec<u8>, Error> {
-        let length = entry.content.saturating_sub(entry.begin);
-        if length > LONGEST_HEADERS {
-            return Err(Error::damaged(format!("the headers of {} are too long: {length} bytes", shown(&entry.path))));
-        }
-        let mut headers = vec![0; length as usize];
-        fill(&mut self.contents.input, entry.begin, &mut headers)?;
-        self.compare(entry, &headers)?;
-        Ok(headers)
-    }
-
-    /// Refuses headers that differ from the index. Wrong headers could describe an entry that was not selected, and
-    /// such an entry could replace a file before the check at the end of unpacking.
-    fn compare(&mut self, entry: &Entry, bytes: &[u8]) -> Result<(), Error> {
-        let mut at = 0;
-        let same = match self.check.next(bytes, &mut at)? {
-            // The positions are not compared, because an entry has another position in the excerpt than in the pack.
-            // The hash is not compared, because headers contain no hash.
-            Some(Event::Member(member)) if at == bytes.len() => {
-                Entry { begin: entry.begin, content: entry.content, hash: entry.hash, ..member.entry } == *entry
-            }
-            _ => false,
-        };
-        self.check.skip();
-        if same {
-            return Ok(());
-        }
-        Err(Flaw::Changed { path: shown(&entry.path), change: Change::Headers }.into())
+        self.check.read(&mut self.contents.input, entry)
     }
 
     /// Adds the target of a hard link as a file with the link's path, if the target itself is not selected.
@@ -318,14 +287,6 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
             _ => Ok(()),
         }
     }
-}
-
-/// Returns a parser that has read the marker of a pack.
-fn checker(frame: &Frame) -> Parser {
-    let (mut check, mut at) = (Parser::new(), 0);
-    // This crate wrote the marker, so parsing the marker cannot fail.
-    while let Ok(Some(_)) = check.next(frame.ready(), &mut at) {}
-    check
 }
 
 impl<R: Read + Seek, S: Read + Seek> Read for Excerpt<'_, R, S> {

@@ -79,6 +79,21 @@ impl Map {
             Some(piece)
         })
     }
+
+    /// Returns the first piece of data that ends after byte `position` of the file: its offset in the content, its
+    /// offset in the file, and its length.
+    pub(crate) fn piece_after(&self, position: u64) -> Option<(u64, u64, u64)> {
+        let piece = |number: usize| {
+            let (until, offset) = *self.list.get(number)?;
+            let start = number.checked_sub(1).map_or(0, |before| self.list[before].0);
+            Some((self.begin + start, offset, until - start))
+        };
+        // A piece begins at or after the end of the piece before it, so only the last piece that begins at or before
+        // `position` may contain it.
+        let after = self.list.partition_point(|(_, offset)| *offset <= position);
+        let contains = |(_, offset, length): &(u64, u64, u64)| position - offset < *length;
+        after.checked_sub(1).and_then(piece).filter(contains).or_else(|| piece(after))
+    }
 }
 
 /// Reads a map in GNU's format 1.0: decimal numbers on separate lines, in whole blocks before the data.
@@ -165,6 +180,13 @@ mod tests {
         assert_eq!(pieces(517, 7), [(5, 5), (100, 2)]);
         assert_eq!(pieces(522, 20), [(100, 20)]);
         assert_eq!(pieces(541, 1), [(119, 1)]);
+        for position in 0..=9 {
+            assert_eq!(map.piece_after(position), Some((512, 0, 10)));
+        }
+        for position in 10..=119 {
+            assert_eq!(map.piece_after(position), Some((522, 100, 20)));
+        }
+        assert_eq!(map.piece_after(120), None);
     }
 
     #[test]
