@@ -48,6 +48,10 @@ impl<R: Read + Seek> FileReader<R> {
     /// [`Refusal::NotAFile`] if the entry is a folder or leads to a symbolic link. Another error if the entry's headers
     /// differ from the index, or if reading fails.
     pub fn new(mut contents: Contents<R>, entry: &Entry) -> Result<Self, Error> {
+        let not_a_file = || Error::from(Refusal::NotAFile { path: shown(&entry.path) });
+        if matches!(entry.kind, Kind::Folder | Kind::SymbolicLink) {
+            return Err(not_a_file());
+        }
         let mut check = HeaderCheck::new(&Frame::new());
         let root = contents.find(b"")?.ok_or_else(|| Error::damaged("the index has no root"))?;
         check.read(&mut contents.input, &root)?;
@@ -68,7 +72,7 @@ impl<R: Read + Seek> FileReader<R> {
                 input.seek(SeekFrom::Start(file.content)).map_err(Error::Read)?;
                 Some(read_map(&mut input, file.stored, file.size)?.1)
             }
-            _ => return Err(Refusal::NotAFile { path: shown(&entry.path) }.into()),
+            _ => return Err(not_a_file()),
         };
         Ok(Self { input, file, map, position: 0 })
     }

@@ -28,7 +28,8 @@ def own_keys(folder):
     keys, locked = [], []
     for path in sorted(folder.glob("*.key")) if folder else []:
         try:
-            keys.append(_read(path))
+            if path.is_file():
+                keys.append(_read(path))
         except LockedKeyError:
             locked.append(path)
         except InvalidKeyError:

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import weakref
 
 from deadpan._native import NativeSealed, NoKeyError
 from deadpan._own_keys import key_folder, own_keys
@@ -104,10 +105,20 @@ class EntryReader(Reader):
 
 
 class SharedFile:
-    """One of several readers of a file object. Each has a position of its own; closing it leaves the file open."""
+    """One of several readers of a file object, with a position of its own, for several threads.
 
-    def __init__(self, file, lock):
-        self._file, self._lock, self._position = file, lock, 0
+    Some file systems return the same file object each time a file is opened, so every file object is read like this.
+    ``closes`` says whether closing the reader also closes the file object.
+    """
+
+    # The locks of file objects by their `id`. A lock lives as long as a reader of its file object.
+    _locks = weakref.WeakValueDictionary()
+    _guard = threading.Lock()
+
+    def __init__(self, file, closes):
+        self._file, self._closes, self._position = file, closes, 0
+        with self._guard:
+            self._lock = self._locks.setdefault(id(file), threading.RLock())
 
     def seek(self, offset, whence=os.SEEK_SET):
         """Sets the position, and returns it."""
@@ -129,7 +140,9 @@ class SharedFile:
             return data
 
     def close(self):
-        """Does nothing."""
+        """Closes the file object, if the reader owns it."""
+        if self._closes:
+            self._file.close()
 
     def __enter__(self):
         return self

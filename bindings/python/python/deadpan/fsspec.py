@@ -122,6 +122,13 @@ class SealedFileSystem(AbstractFileSystem):
     def storage_options(self, options):
         self._shown_options = {name: value for name, value in options.items() if name != "keys"}
 
+    # The base class compares the texts of options, which do not tell one passphrase from another.
+    def __eq__(self, other):
+        return self is other
+
+    def __hash__(self):
+        return id(self)
+
     def __reduce__(self):
         if self._keys.given:
             advice = "without keys, each process takes the keys of its own user, from the key folder"
@@ -320,10 +327,9 @@ def _split(path):
 def _source(fo, protocol, options):
     """Returns what a `SealedFile` reads: a path, or a function that opens the file anew for each reader."""
     if hasattr(fo, "read") and hasattr(fo, "seek"):
-        lock = threading.RLock()
-        return lambda: SharedFile(fo, lock)
+        return lambda: SharedFile(fo, closes=False)
     path = os.fspath(fo)
     if protocol in ("file", "local") or protocol is None and os.path.isfile(path):
         return path
     target, inner = url_to_fs(path, **({"protocol": protocol} if protocol else {}), **options)
-    return inner if isinstance(target, LocalFileSystem) else lambda: target.open(inner, "rb")
+    return inner if isinstance(target, LocalFileSystem) else lambda: SharedFile(target.open(inner, "rb"), closes=True)

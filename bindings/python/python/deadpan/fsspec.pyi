@@ -3,14 +3,17 @@ import os
 from collections.abc import Callable, Iterator
 from typing import IO, Any, Literal, NoReturn
 
-from fsspec import AbstractFileSystem
+from fsspec import AbstractFileSystem  # type: ignore[import-untyped]
 
 from deadpan import _Keys, _MaxCost
 from deadpan._sealed_files import EntryReader
 
 __all__ = ["SealedFileSystem"]
 
-class SealedFileSystem(AbstractFileSystem):
+# fsspec has no types, so the class that makes its file systems is declared here.
+class _Cached(type): ...
+
+class SealedFileSystem(AbstractFileSystem, metaclass=_Cached):
     def __init__(
         self,
         fo: str | os.PathLike[str] | IO[bytes] | None = None,
@@ -25,6 +28,8 @@ class SealedFileSystem(AbstractFileSystem):
     def storage_options(self) -> dict[str, Any]: ...
     @storage_options.setter
     def storage_options(self, options: dict[str, Any]) -> None: ...
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
     def info(self, path: str, **kwargs: Any) -> dict[str, Any]: ...
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> Any: ...
     def walk(
