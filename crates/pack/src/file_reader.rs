@@ -83,8 +83,8 @@ impl<R: Read + Seek> FileReader<R> {
         self.file.size
     }
 
-    /// Returns the offset of the next byte in the content, and how many bytes follow there. `None` instead of the offset
-    /// stands for zeros.
+    /// Returns the offset of the next byte in the content, and how many bytes follow there. If these bytes are zeros of
+    /// a hole, the offset is `None`.
     fn next(&self) -> (Option<u64>, u64) {
         let here = self.position;
         let left = self.file.size.saturating_sub(here);

@@ -107,11 +107,11 @@ class EntryReader(Reader):
 class SharedFile:
     """One of several readers of a file object, with a position of its own, for several threads.
 
-    Some file systems return the same file object each time a file is opened, so every file object is read like this.
     ``closes`` says whether closing the reader also closes the file object.
     """
 
-    # The locks of file objects by their `id`. A lock lives as long as a reader of its file object.
+    # The locks of file objects by their `id`, because several file systems may read the same file object. A lock lives
+    # as long as a reader of its file object.
     _locks = weakref.WeakValueDictionary()
     _guard = threading.Lock()
 

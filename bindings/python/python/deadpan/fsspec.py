@@ -19,6 +19,7 @@ from typing import NamedTuple
 from fsspec import AbstractFileSystem
 from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
+from fsspec.implementations.memory import MemoryFileSystem
 from fsspec.utils import stringify_path
 
 from deadpan import Error, NotSealedError
@@ -332,4 +333,10 @@ def _source(fo, protocol, options):
     if protocol in ("file", "local") or protocol is None and os.path.isfile(path):
         return path
     target, inner = url_to_fs(path, **({"protocol": protocol} if protocol else {}), **options)
-    return inner if isinstance(target, LocalFileSystem) else lambda: SharedFile(target.open(inner, "rb"), closes=True)
+    if isinstance(target, LocalFileSystem):
+        return inner
+    if isinstance(target, MemoryFileSystem):
+        # Each `open` returns the same file object at its beginning, while other threads read from it.
+        file = target.open(inner, "rb")
+        return lambda: SharedFile(file, closes=False)
+    return lambda: SharedFile(target.open(inner, "rb"), closes=True)
