@@ -73,17 +73,14 @@ impl NativeSealed {
             (None, Some(object)) => SealedSource::Object(object.clone().unbind()),
             (None, None) => return Err(PyValueError::new_err("a file object with the sealed data is needed")),
         };
-        let path = self.place.as_ref().map(|place| &place.path);
-        let about = |fault: Fault| exception(path.map_or(fault.clone(), |path| fault.about(path)));
-        detached(py, || self.opened.seek_in(source).map(work))
-            .map_err(|error| match path {
-                Some(_) => about(error.into()),
-                None => failed(error),
-            })?
-            .map_err(|error| match path {
-                Some(_) => about(Fault::of_reader(error)),
-                None => raised_by_object(error),
-            })
+        let inner = |error| match error {
+            Error::Read(error) => error,
+            error => io::Error::other(error),
+        };
+        detached(py, || work(self.opened.seek_in(source).map_err(inner)?)).map_err(|error| match &self.place {
+            Some(place) => exception(Fault::of_reader(error).about(&place.path)),
+            None => raised_by_object(error),
+        })
     }
 }
 

@@ -4,6 +4,8 @@
 - ``deadpan://photos.dpn::cats/cat.jpg``: a file in a sealed folder
 - ``deadpan://cats/cat.jpg::s3://bucket/photos.dpn``: the same in the order of fsspec, whose last part may be any URL
 
+Lists of URLs must be in the order of fsspec, which takes the last part of the first URL for all of them.
+
 The option ``keys`` is that of ``deadpan.open``. Without it, the user's own keys open the files: those in the key
 folder of the command line that no passphrase protects. Symbolic links to files within the sealed folder are followed;
 other links have the type "other", and cannot be opened.
