@@ -14,6 +14,8 @@ mod lab;
 mod pad;
 mod picture;
 mod repair;
+mod sealed;
+mod source;
 mod streams;
 mod to;
 mod work;
@@ -29,6 +31,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<keys::PublicKey>()?;
     module.add_class::<keys::Passphrase>()?;
     module.add_class::<keys::Session>()?;
+    module.add_class::<sealed::NativeSealed>()?;
     module.add_class::<streams::NativeReader>()?;
     module.add_class::<streams::NativeWriter>()?;
     module.add_function(wrap_pyfunction!(keys::pickled_key, module)?)?;

@@ -1,6 +1,5 @@
 //! The native part of the package's file objects.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,119 +12,35 @@ use pyo3::types::PyBytes;
 use crate::buffer::{Input, SHORT};
 use crate::errors::{exception, raised};
 use crate::imp::Pinned;
-use crate::to::{Limit, Options, identities, sealing};
+use crate::source::raised_by_object;
+use crate::to::{Options, sealing};
 use crate::work::{self, detached};
-use deadpan_bind::{Fault, open_seekable};
+use deadpan_bind::Fault;
 use deadpan_ct::Wiped;
-use deadpan_seal::{Cursor, Error, Header, Identity, RangeReader, Sealer, WriteAt};
+use deadpan_seal::{Cursor, Sealer, WriteAt};
 
-/// The source of sealed data.
-enum SealedSource {
-    File(File),
-    /// A file object of Python, with `seek` and `read`.
-    Object(Py<PyAny>),
-}
+trait ReadSeek: Read + Seek + Send {}
 
-impl Read for SealedSource {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::File(file) => file.read(buffer),
-            Self::Object(object) => attached(|py| {
-                let read = object.call_method1(py, "read", (buffer.len(),)).map_err(io::Error::other)?;
-                let data = Input::of(read.bind(py)).map_err(io::Error::other)?;
-                match data.memory().len() {
-                    length if length > buffer.len() => Err(io::Error::other("read returned more than was asked for")),
-                    _ => Ok(data.memory().read(buffer, 0)),
-                }
-            }),
-        }
-    }
-}
+impl<R: Read + Seek + Send> ReadSeek for R {}
 
-impl Seek for SealedSource {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        match self {
-            Self::File(file) => file.seek(to),
-            Self::Object(object) => attached(|py| {
-                let (offset, whence) = match to {
-                    SeekFrom::Start(offset) => (i64::try_from(offset).map_err(io::Error::other)?, 0),
-                    SeekFrom::Current(offset) => (offset, 1),
-                    SeekFrom::End(offset) => (offset, 2),
-                };
-                let place = object.call_method1(py, "seek", (offset, whence)).map_err(io::Error::other)?;
-                // `mmap.seek` returns `None` before Python 3.13.
-                let place =
-                    if place.is_none(py) { object.call_method0(py, "tell").map_err(io::Error::other)? } else { place };
-                place.extract::<u64>(py).map_err(io::Error::other)
-            }),
-        }
-    }
-}
-
-/// Calls a function with the interpreter's lock. While the interpreter shuts down, other threads cannot use it, so this
-/// function then returns an error.
-fn attached<T>(call: impl FnOnce(Python<'_>) -> io::Result<T>) -> io::Result<T> {
-    Python::try_attach(call).unwrap_or_else(|| Err(io::Error::other("the interpreter is ending")))
-}
-
-/// Returns the exception that a file object raised, or the exception for an error of the library.
-fn raised_by_object(error: io::Error) -> PyErr {
-    match error.downcast::<PyErr>() {
-        Ok(own) => own,
-        Err(error) => exception(Fault::of_reader(error)),
-    }
-}
-
-/// Returns the exception for an error of the engine: the file object's own exception, if reading failed.
-fn failed(error: Error) -> PyErr {
-    match error {
-        Error::Read(error) => raised_by_object(error),
-        error => raised(error),
-    }
-}
-
-/// Reads sealed data at any place.
+/// Reads sealed data, or one file of a sealed folder, at any place.
 #[pyclass(frozen, module = "deadpan._native")]
 pub(crate) struct NativeReader {
-    reader: Mutex<RangeReader<SealedSource>>,
+    reader: Mutex<Box<dyn ReadSeek>>,
     path: Option<PathBuf>,
     #[pyo3(get)]
     length: u64,
 }
 
-fn range_reader(mut source: SealedSource, identities: &[Identity]) -> Result<RangeReader<SealedSource>, Error> {
-    source.seek(SeekFrom::Start(0)).map_err(Error::Read)?;
-    let header = Header::read(&mut source)?.open(identities)?;
-    source.seek(SeekFrom::Start(0)).map_err(Error::Read)?;
-    header.seek_in(source)
+impl NativeReader {
+    /// `path` is the path of the sealed file, for messages.
+    pub(crate) fn of(reader: impl Read + Seek + Send + 'static, length: u64, path: Option<PathBuf>) -> Self {
+        Self { length, reader: Mutex::new(Box::new(reader)), path }
+    }
 }
 
 #[pymethods]
 impl NativeReader {
-    #[new]
-    #[pyo3(signature = (source, keys, *, max_cost = None))]
-    fn new(
-        py: Python<'_>,
-        source: &Bound<'_, PyAny>,
-        keys: &Bound<'_, PyAny>,
-        max_cost: Option<Limit>,
-    ) -> PyResult<Self> {
-        let identities = identities(keys, max_cost)?;
-        let mut path = None;
-        let reader = if source.hasattr("read")? && source.hasattr("seek")? {
-            let source = SealedSource::Object(source.clone().unbind());
-            detached(py, || range_reader(source, &identities)).map_err(failed)?
-        } else {
-            let place: &PathBuf = path.insert(source.extract()?);
-            detached(py, || {
-                let (file, _) = open_seekable(place)?;
-                range_reader(SealedSource::File(file), &identities).map_err(|error| Fault::from(error).about(place))
-            })
-            .map_err(exception)?
-        };
-        Ok(Self { length: reader.length(), reader: Mutex::new(reader), path })
-    }
-
     /// Fills a buffer with the bytes after a position, and returns their number. Only at the end of the data are fewer
     /// bytes returned than fit in the buffer.
     fn read_into(&self, py: Python<'_>, position: u64, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {

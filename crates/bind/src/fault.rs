@@ -125,10 +125,13 @@ impl Fault {
         Self { text: format!("{}: {}", shown(path), self.text), ..self }
     }
 
-    /// Returns the error of a reader; if `error` contains an error of the engine, returns the engine's error.
+    /// Returns the error of a reader; if `error` contains an error of an engine, returns the engine's error.
     #[must_use]
     pub fn of_reader(error: io::Error) -> Self {
-        error.downcast::<Error>().unwrap_or_else(Error::Read).into()
+        match error.downcast::<deadpan_pack::Error>() {
+            Ok(error) => error.into(),
+            Err(error) => error.downcast::<Error>().unwrap_or_else(Error::Read).into(),
+        }
     }
 
     /// Returns the error of a writer; if `error` contains an error of the engine, returns the engine's error.
@@ -138,7 +141,7 @@ impl Fault {
     }
 
     /// Adds the path that the system could not read or write, and the number of the system's error.
-    fn at(self, path: PathBuf, errno: Option<i32>) -> Self {
+    pub(crate) fn at(self, path: PathBuf, errno: Option<i32>) -> Self {
         Self { path: Some(path), errno, ..self }
     }
 }
@@ -219,6 +222,15 @@ fn code_of_folder(error: &deadpan_pack::Error) -> Code {
             deadpan_pack::Fault::Caller => Code::Argument,
             _ => Code::Write,
         },
+    }
+}
+
+impl From<deadpan_pack::Error> for Fault {
+    fn from(error: deadpan_pack::Error) -> Self {
+        match error {
+            deadpan_pack::Error::Read(error) => Self::of_reader(error),
+            error => Self::new(code_of_folder(&error), error.to_string()),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! data in pictures, and recovery data.
 #![deny(unsafe_code)]
 
+mod entries;
 mod fault;
 mod inspect;
 mod paths;
@@ -18,7 +19,8 @@ pub fn file_id(file: &std::fs::File) -> Option<deadpan_disk::FileId> {
 
 pub use deadpan_disk::portable::OsStringExt;
 pub use deadpan_files::{Entry, Kind, remove_drafts};
-pub use deadpan_pack::Pattern;
+pub use deadpan_pack::{FileReader, Pattern};
+pub use entries::{contents, each_entry, file_in};
 pub use fault::{Code, Fault};
 pub use inspect::inspect;
 pub use paths::{

@@ -6,7 +6,7 @@ import sys
 import threading
 import warnings
 
-from deadpan._native import NativeReader, NativeWriter, StoppedError
+from deadpan._native import NativeSealed, NativeWriter, StoppedError
 
 # A Reader opens at least this number of bytes at once: about one segment of the sealed format.
 _BUFFER = 1 << 16
@@ -15,11 +15,14 @@ _PIECE = 1 << 22
 
 
 class _Plaintext(io.RawIOBase):
-    """The plaintext of a sealed file, without a buffer: the raw file of a `Reader`, whose lock it relies on."""
+    """The plaintext of a sealed file, without a buffer: the raw file of a `Reader`, whose lock it relies on.
 
-    def __init__(self, source, keys, max_cost):
-        self._native = None
-        self._native = NativeReader(source, keys, max_cost=max_cost)
+    Closing it also closes ``owned``, the file object with the sealed data, if there is one.
+    """
+
+    def __init__(self, native, owned=None):
+        self._native = native
+        self._owned = owned
         self._position = 0
 
     @property
@@ -29,7 +32,12 @@ class _Plaintext(io.RawIOBase):
     def close(self):
         # When the last reference is gone, the keys of the file are wiped.
         self._native = None
-        super().close()
+        owned, self._owned = self._owned, None
+        try:
+            if owned is not None:
+                owned.close()
+        finally:
+            super().close()
 
     def readable(self):
         return True
@@ -66,14 +74,18 @@ class Reader(io.BufferedReader):
     """The data of a sealed file, readable at any place. Only what is read is opened.
 
     ``source`` is a path, or a binary file object that can seek, which stays open. ``keys`` and
-    ``max_cost`` are those of ``deadpan.open``. ``len`` returns the length of the data. Lines, texts
-    (``io.TextIOWrapper``) and small pieces need no other buffer.
+    ``max_cost`` are those of ``deadpan.open``. ``entry`` is the path of a file in a sealed folder, as in
+    ``deadpan.list_folder``: the reader then reads this file alone. ``len`` returns the length of the data.
+    Lines, texts (``io.TextIOWrapper``) and small pieces need no other buffer.
     """
 
-    def __init__(self, source, keys, *, max_cost=None):
+    def __init__(self, source, keys, *, max_cost=None, entry=None):
         _refuse_text(source, "rb")
-        super().__init__(_Plaintext(source, keys, max_cost), _BUFFER)
+        self._start(NativeSealed(source, keys, max_cost=max_cost).reader(entry, source))
         self._begun = True
+
+    def _start(self, native, owned=None):
+        super().__init__(_Plaintext(native, owned), _BUFFER)
 
     def __len__(self):
         return self.raw.length

@@ -71,6 +71,12 @@ pub enum Refusal {
         /// The entry's path.
         path: String,
     },
+    /// The entry to read is a folder or a symbolic link.
+    #[error("{path} is not a file")]
+    NotAFile {
+        /// The entry's path.
+        path: String,
+    },
     /// The folders above a selected entry have more extended attributes than the unpacker keeps in memory.
     #[error("the folders down to {path} have extended attributes of more than {limit} bytes")]
     Attributes {

@@ -175,6 +175,7 @@ mod tests {
         assert_eq!(pieces(517, 7), [(5, 5), (100, 2)]);
         assert_eq!(pieces(522, 20), [(100, 20)]);
         assert_eq!(pieces(541, 1), [(119, 1)]);
+        assert_eq!(map.all().collect::<Vec<_>>(), [(0, 512, 10), (100, 522, 20)]);
     }
 
     #[test]

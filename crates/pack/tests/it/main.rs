@@ -7,6 +7,7 @@ mod archive;
 mod attributes;
 mod compare;
 mod damaged;
+mod file_reader;
 mod index;
 mod packing;
 mod reference;

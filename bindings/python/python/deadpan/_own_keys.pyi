@@ -1,0 +1,6 @@
+import pathlib
+
+from deadpan import PrivateKey
+
+def key_folder() -> pathlib.Path | None: ...
+def own_keys(folder: pathlib.Path | None) -> tuple[list[PrivateKey], list[pathlib.Path]]: ...
