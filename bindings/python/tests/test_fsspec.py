@@ -212,10 +212,22 @@ def test_each_reader_has_a_source_of_its_own_and_closes_it(place, monkeypatch):
     assert opened[-1].closed
     with pytest.raises(FileNotFoundError):
         files.open("none")
+    monkeypatch.setattr(Counted, "_open", lambda *args, **kwargs: opened.append(io.BytesIO(b"no")) or opened[-1])
     with pytest.raises(deadpan.NotSealedError):
-        monkeypatch.setattr(Counted, "_open", lambda *args, **kwargs: opened.append(io.BytesIO(b"no")) or opened[-1])
         fsspec.filesystem("deadpan", fo="counted://x.dpn", **OPTIONS).ls("")
-    assert all(file.closed for file in opened)
+    with pytest.raises(deadpan.TruncatedError):
+        files.open("a.csv")
+    assert len(opened) == 6 and all(file.closed for file in opened)
+
+
+def test_a_file_in_memory_is_opened_once(monkeypatch):
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/one.dpn", deadpan.seal(b"face", KEY.public))
+    files = fsspec.filesystem("deadpan", fo="memory://one.dpn", **OPTIONS)
+    assert files.size("") == 4
+    # Another `open` would move the file object while a thread reads from it.
+    monkeypatch.setattr(type(memory), "open", None)
+    assert files.cat_file("") == b"face"
 
 
 def test_nothing_is_written(entries):
@@ -247,7 +259,8 @@ def test_links_holes_and_hostile_names(tmp_path):
     links = {"to file": "first", "sub/up": "../a\nb", "to link": "sub/up", "through": "to sub/up"}
     links |= {"to hard": "sub/second"}
     others = {"to sub": "sub", "out": "../x.dpn", "away": "/etc/passwd", "dangling": "none", "loop": "loop"}
-    others |= {"root": ".", "out and in": "../x/first", "deep": "sub/../" * 550 + "first"}
+    others |= {"root": ".", "absolute": "/first", "up": "../first", "out and in": "../x/first"}
+    others |= {"deep": "sub/../" * 550 + "first"}
     for name, target in (links | others).items():
         (root / name).symlink_to(target)
     with open(root / "holes", "wb") as file:
