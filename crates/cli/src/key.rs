@@ -12,6 +12,7 @@ pub mod program;
 pub mod prompt;
 pub mod protected;
 pub mod recipient;
+pub mod seed;
 pub mod shares;
 pub mod signed;
 pub mod signers;

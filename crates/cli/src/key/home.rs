@@ -20,7 +20,7 @@ use crate::tell::shown::{count, shown};
 use deadpan_disk::{About, Error, Folder, Handle, Input, OpenMode, Planted, Replace, is_root, keep};
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{PublicKey, Secret};
-pub use pair::{check_pair, public_of, public_path, refuse_existing, write_pair, write_public};
+pub use pair::{beside, check_pair, public_of, public_path, refuse_existing, write_pair, write_public};
 pub use signing::{DEFAULT_NAME, Public, check_pair as check_signing_pair, seals, signs, verifying_of};
 
 /// What protects a private key without a passphrase from other users.
