@@ -38,7 +38,6 @@ use deadpan_seal::plugin::Recipient;
 #[command(after_help = help!(
     "deadpan keys                          your own keys and your contacts",
     "deadpan keys add alice alice.pub      then: deadpan seal -r alice FILE",
-    "deadpan keys unlock hybrid            type its passphrase once in an hour",
     "deadpan keys export > me.pub          your public key, to give away"
 ))]
 #[command(args_conflicts_with_subcommands = true)]
@@ -52,6 +51,15 @@ pub struct KeysArgs {
 
 #[derive(Debug, Subcommand)]
 enum KeysCommand {
+    /// Lists your own keys and your contacts, as without a command
+    #[command(after_help = help!(
+        "deadpan keys list --json"
+    ))]
+    List {
+        /// Print one JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
     /// Adds a contact: the public key of another person, under a name
     #[command(after_help = help!(
         "deadpan keys add alice alice.pub                   then: deadpan seal -r alice FILE",
@@ -86,15 +94,14 @@ enum KeysCommand {
         /// The new name
         new: String,
     },
-    /// Prints a private key as 24 or 48 words, to write down
+    /// Prints a private key as 24 or 48 words, to write down, or as a page, or in shares
     #[command(after_help = help!(
         "deadpan keys backup hybrid                      24 words: X-Wing, X25519, P-256, Ed25519",
         "deadpan keys backup hybrid --page key.html      a page to print, with a QR code",
-        "deadpan keys backup hybrid --any 2 --of 3       three shares; any two of them are the key",
-        "deadpan keys restore hybrid words.txt           makes the key from the words"
+        "deadpan keys backup hybrid --any 2 --of 3       three shares; any two of them are the key"
     ))]
     Backup(backup::BackupArgs),
-    /// Makes a key from the words that `deadpan keys backup` printed
+    /// Makes a key from the words that `deadpan keys backup` printed, or from those of its shares
     #[command(after_help = help!(
         "deadpan keys restore hybrid words.txt    from a file with the words and their line of comment",
         "deadpan keys restore hybrid              type the words, then Ctrl-D",
@@ -102,21 +109,20 @@ enum KeysCommand {
         "deadpan keys restore --kind X25519 ecc   words of another kind of key, without the comment"
     ))]
     Restore(restore::RestoreArgs),
-    /// Makes keys of your own from a private key file, a key folder, or the file of `deadpan keys move`
+    /// Makes keys of your own from key files of age, SSH and others, or from `keys move`
     ///
-    /// Takes PEM, OpenSSH keys (Ed25519), age identities and age plugins. Replaces no key. A key with a passphrase
+    /// Takes key folders, PEM, OpenSSH keys (Ed25519), age identities and age plugins. Replaces no key. A key with a passphrase
     /// keeps it.
     #[command(after_help = help!(
         "deadpan keys import key.txt work           an age identity, as your key work",
         "deadpan keys import ~/.ssh/id_ed25519 ssh  signs with your SSH key",
-        "deadpan keys import /media/old/.config/deadpan",
-        "deadpan keys import keys.dpn               everything from: deadpan keys move -o keys.dpn"
+        "deadpan keys import keys.dpn               everything from: deadpan keys move -o keys.dpn",
+        "deadpan keys import usb/.config/deadpan    an old key folder"
     ))]
     Import(import::ImportArgs),
     /// Writes your keys and contacts to one sealed file, for a new machine
     #[command(after_help = help!(
-        "deadpan keys move -o keys.dpn     asks for a passphrase",
-        "deadpan keys import keys.dpn      on the new machine"
+        "deadpan keys move -o keys.dpn    then, on the new machine: deadpan keys import keys.dpn"
     ))]
     Move(moving::MoveArgs),
     /// Chooses the key that files are sealed to when no recipient is named, or prints its name
@@ -216,6 +222,7 @@ impl Plan for Keys {
         let home = Home::find()?;
         match &self.0.command {
             None => return list::run(&home, self.0.json),
+            Some(KeysCommand::List { json }) => return list::run(&home, *json),
             Some(KeysCommand::Add { name, key, force }) => add(&home, name, key, *force)?,
             Some(KeysCommand::Remove { name }) => remove(&home, name)?,
             Some(KeysCommand::Rename { name, new }) => rename::rename(&home, name, new)?,

@@ -22,6 +22,7 @@ mod hostile;
 mod killed;
 mod list;
 mod many;
+mod paper;
 #[path = "../../../picture/examples/covers/photograph/mod.rs"]
 mod photograph;
 mod races;

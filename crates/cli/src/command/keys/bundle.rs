@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::path::Path;
 
+use crate::command::keys::import::is_public;
 use crate::command::many::KEY as JOBS;
 use crate::key::home::make::refuse_taken;
 use crate::key::home::{self, Home, Public};
+use crate::place::sealed::begins_sealed;
 use crate::tell::console::{complain, say};
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::{bytes, count};
@@ -78,6 +80,10 @@ impl Bundle {
                 add(Item::Public(own.name), &public)?;
             }
         }
+        for name in other.without_private()? {
+            let path = home::public_path(&other.own_path(&name));
+            add(Item::Public(name), &path)?;
+        }
         for contact in other.contacts()? {
             add(Item::Contact(contact.name), &contact.path)?;
         }
@@ -118,7 +124,7 @@ impl Bundle {
                     _ => return refused(&entry.path, "is too long for a key"),
                 },
                 (Kind::File, None) => bundle.left_out += 1,
-                _ => return refused(&entry.path, "is a link"),
+                _ => return refused(&entry.path, "is no plain file"),
             }
         }
         if scan.is_pack() { Ok(bundle) } else { Err(nothing(from)) }
@@ -158,6 +164,10 @@ impl Bundle {
 
     fn own<'a>(&self, name: &'a str, text: &'a Secret, from: &str) -> Result<Ready<'a>, Failure> {
         let about = format!("{from}: {name}.key");
+        // An age file with identities, which opens with its passphrase.
+        if begins_sealed(text) {
+            return Ok(Ready { name, text, public: None });
+        }
         let found = key::read(text).map_err(|error| Failure::key(&about, &error))?;
         let beside = self.files.get(&Item::Public(name.to_owned())).and_then(|text| {
             let found = key::read(text).ok()?;
@@ -171,7 +181,7 @@ impl Bundle {
             return Err(Failure::usage(format!("{about} holds several keys"), hint));
         };
         let public = match only {
-            Found::Public(_) | Found::Verifying(_) | Found::Ssh(_) | Found::PluginRecipient(_) => {
+            found if is_public(found) => {
                 return Err(Failure::usage(format!("{about} is no private key"), "remove it from the old key folder"));
             }
             Found::Protected(locked) => {
@@ -227,9 +237,6 @@ impl Bundle {
 fn contact<'a>(name: &'a str, text: &'a Secret, from: &str) -> Result<Ready<'a>, Failure> {
     let about = format!("{from}: contacts/{name}.pub");
     let found = key::read(text).map_err(|error| Failure::key(&about, &error))?;
-    let is_public = |found: &Found| {
-        matches!(found, Found::Public(_) | Found::Verifying(_) | Found::Ssh(_) | Found::PluginRecipient(_))
-    };
     if !found.iter().all(is_public) {
         return Err(Failure::usage(format!("{about} is a private key"), "a contact is a public key"));
     }

@@ -57,8 +57,11 @@ pub fn import(home: &Home, args: &ImportArgs) -> Result<Exit, Failure> {
     if begins_sealed(&text) {
         identities = Identities::collect(&[], home, Passphrases::new(&args.source))?;
         text = open(&mut identities, &from, &text)?;
-    } else if let Some(about) = input.about.filter(|_| key::read(&text).is_ok()) {
-        home::check_private(&args.file, &about);
+    } else if source != Source::Stdin
+        && let (Some(about), Ok(found)) = (&input.about, key::read(&text))
+        && !found.iter().all(is_public)
+    {
+        home::check_private(&args.file, about);
     }
     if is_archive(&text) {
         args.refuse_name(&from)?;
@@ -111,6 +114,10 @@ fn open(identities: &mut Identities, from: &str, sealed: &[u8]) -> Result<Secret
     read(opened.read_from(sealed.payload).map_err(failed)?, from)
 }
 
+pub fn is_public(found: &Found) -> bool {
+    matches!(found, Found::Public(_) | Found::Verifying(_) | Found::Ssh(_) | Found::PluginRecipient(_))
+}
+
 /// The import of a key file.
 struct Import<'a> {
     home: &'a Home,
@@ -124,9 +131,6 @@ struct Import<'a> {
 impl Import<'_> {
     fn run(&self) -> Result<(), Failure> {
         let found = key::read(self.text).map_err(|error| Failure::key(self.from, &error))?;
-        let is_public = |found: &Found| {
-            matches!(found, Found::Public(_) | Found::Verifying(_) | Found::Ssh(_) | Found::PluginRecipient(_))
-        };
         let keys: Vec<_> = found.into_iter().filter(|found| !is_public(found)).collect();
         let is_plain = |key: &Found| matches!(key, Found::Private(_) | Found::Signing(_));
         if keys.is_empty() {
@@ -134,7 +138,7 @@ impl Import<'_> {
             return Err(Failure::usage(format!("{} holds no private key", self.from), hint));
         }
         if keys.len() > 1 && !keys.iter().all(is_plain) {
-            let message = format!("{} holds several keys, and not all of them are plain", self.from);
+            let message = format!("{} holds several keys, and one of them must stay in a file as it is", self.from);
             return Err(Failure::usage(message, "put each key into a file of its own, and import each file"));
         }
         let paths = self.paths(keys.len())?;
@@ -204,8 +208,12 @@ impl Import<'_> {
             Failure::usage(message, "it opens age files that were sealed to it: deadpan open -i FILE")
         })?;
         home::check_signing_pair(&self.args.file, &key);
-        let what = if file.is_protected() { "protected by its passphrase as before" } else { "not protected" };
-        self.as_it_is(path, Some(&Public::Signing(key)), what)
+        if file.is_protected() {
+            return self.as_it_is(path, Some(&Public::Signing(key)), "protected by its passphrase as before");
+        }
+        self.as_it_is(path, Some(&Public::Signing(key)), "not protected")?;
+        say(&format!("hint: protect it with: ssh-keygen -p -f {}", shown(path)));
+        Ok(())
     }
 
     /// Copies the text of the file.

@@ -44,7 +44,10 @@ pub fn pack(home: &Home, args: &MoveArgs) -> Result<(), Failure> {
     }
     let mut starts = BTreeMap::new();
     for key in &own {
-        home::KeyFile::find(&key.path)?.only()?;
+        let file = home::KeyFile::find(&key.path)?;
+        if !file.is_sealed() {
+            file.only()?;
+        }
         add(&mut starts, &key.path)?;
         add(&mut starts, &home::public_path(&key.path))?;
     }
