@@ -7,6 +7,7 @@ mod import;
 mod list;
 mod moving;
 pub mod protect;
+mod qr;
 mod rename;
 mod restore;
 mod sheet;

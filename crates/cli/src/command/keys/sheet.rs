@@ -4,8 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::time::SystemTime;
 
-use qrcode::{Color, EcLevel, QrCode};
-
+use crate::command::keys::qr::QrCode;
 use crate::key::home::check_name;
 use crate::tell::clock::{Clock, since_1970};
 use deadpan_ct::Wiped;
@@ -15,7 +14,7 @@ use deadpan_seal::Kem;
 const IN_LINE: usize = 6;
 /// The white modules around a QR code.
 const QUIET: usize = 4;
-/// The most bytes of a page. The largest page has a code of 113 × 113 modules, and takes less than 150 kB.
+/// The most bytes of a page. The largest page has a code of 101 × 101 modules, and takes less than 100 kB.
 const MOST: usize = 1 << 18;
 /// The page may load nothing and run nothing.
 const HEAD: &str = r#"<!doctype html>
@@ -119,19 +118,17 @@ fn entries(out: &mut Vec<u8>, entries: &[(&str, &dyn Display)]) -> io::Result<()
 
 /// Writes a QR code as SVG. Each part of the path is a row of black modules.
 fn code(out: &mut Vec<u8>, text: &[u8]) -> io::Result<()> {
-    let code = QrCode::with_error_correction_level(text, EcLevel::M).map_err(io::Error::other)?;
-    let (width, mut colors) = (code.width(), code.to_colors());
-    write!(out, r#"<svg viewBox="0 0 {0} {0}" shape-rendering="crispEdges"><path d=""#, width + 2 * QUIET)?;
-    for (y, row) in colors.chunks(width).enumerate() {
+    let code = QrCode::new(text).ok_or(io::ErrorKind::FileTooLarge)?;
+    write!(out, r#"<svg viewBox="0 0 {0} {0}" shape-rendering="crispEdges"><path d=""#, code.width + 2 * QUIET)?;
+    for y in 0..code.width {
         let mut x = 0;
-        for run in row.chunk_by(|a, b| a == b) {
-            if run[0] == Color::Dark {
+        for run in code.row(y).chunk_by(|a, b| a == b) {
+            if run[0] == 1 {
                 write!(out, "M{} {}h{}v1h-{2}z", x + QUIET, y + QUIET, run.len())?;
             }
             x += run.len();
         }
     }
-    colors.fill(Color::Light);
     writeln!(out, "\"/></svg>")
 }
 
