@@ -112,8 +112,8 @@ enum KeysCommand {
     Restore(restore::RestoreArgs),
     /// Makes keys of your own from key files of age, SSH and others, or from `keys move`
     ///
-    /// Takes key folders, PEM, OpenSSH keys (Ed25519), age identities and age plugins. Replaces no key. A key with a passphrase
-    /// keeps it.
+    /// Takes key folders, PEM, OpenSSH keys (Ed25519), age identities and age plugins. Replaces no key. A key with a
+    /// passphrase keeps it.
     #[command(after_help = help!(
         "deadpan keys import key.txt work           an age identity, as your key work",
         "deadpan keys import ~/.ssh/id_ed25519 ssh  signs with your SSH key",
@@ -208,7 +208,9 @@ pub struct Keys(KeysArgs);
 impl KeysArgs {
     pub fn plan(self) -> Result<Keys, Failure> {
         if let Some(
-            KeysCommand::Add { name, .. } | KeysCommand::Remove { name } | KeysCommand::Rename { new: name, .. }
+            KeysCommand::Add { name, .. }
+            | KeysCommand::Remove { name }
+            | KeysCommand::Rename { new: name, .. }
             | KeysCommand::Import(import::ImportArgs { name: Some(name), .. }),
         ) = &self.command
         {

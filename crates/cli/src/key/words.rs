@@ -76,7 +76,8 @@ fn decode(words: &[&str]) -> Result<Secret, String> {
     let mut bits = Secret::zeroed((words.len() * BITS).div_ceil(8));
     for (number, text) in words.iter().enumerate() {
         let known = |word: &&str| {
-            word.eq_ignore_ascii_case(text) || text.len() == 4 && word.get(..4).is_some_and(|it| it.eq_ignore_ascii_case(text))
+            word.eq_ignore_ascii_case(text)
+                || text.len() == 4 && word.get(..4).is_some_and(|it| it.eq_ignore_ascii_case(text))
         };
         let Some(index) = list.iter().position(known) else {
             let hint = match closest(text, list.iter().map(|word| (*word).to_owned())) {

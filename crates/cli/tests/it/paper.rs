@@ -15,18 +15,21 @@ fn decoded(page: &str) -> String {
     let (path, _) = path.split_once('"').unwrap();
     let mut black = vec![false; width * width];
     for row in path.split('z').filter(|row| !row.is_empty()) {
-        let numbers: Vec<usize> = row
-            .split(|character: char| !character.is_ascii_digit())
-            .filter_map(|number| number.parse().ok())
-            .collect();
+        let numbers: Vec<usize> =
+            row.split(|character: char| !character.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect();
         let [x, y, length, 1, back] = numbers[..] else { panic!("a row is {row}") };
         assert_eq!(length, back);
         black[y * width + x..][..length].fill(true);
     }
     let is_white = |x: usize, y: usize| !black[y / SCALE * width + x / SCALE];
-    let mut image = rqrr::PreparedImage::prepare_from_greyscale(width * SCALE, width * SCALE, |x, y| {
-        if is_white(x, y) { 255 } else { 0 }
-    });
+    let mut image =
+        rqrr::PreparedImage::prepare_from_greyscale(
+            width * SCALE,
+            width * SCALE,
+            |x, y| {
+                if is_white(x, y) { 255 } else { 0 }
+            },
+        );
     let grids = image.detect_grids();
     assert_eq!(grids.len(), 1);
     grids[0].decode().expect("the code can be read").1
@@ -61,7 +64,9 @@ fn the_codes_of_any_two_pages_restore_the_key() {
     for mode in ["hybrid", "pqc"] {
         let sandbox = Sandbox::with_key(mode);
         let name = mode;
-        sandbox.run(&["keys", "backup", name, "--any", "2", "--of", "3", "--page", "x.html"]).expect(0, "wrote x-3.html");
+        sandbox
+            .run(&["keys", "backup", name, "--any", "2", "--of", "3", "--page", "x.html"])
+            .expect(0, "wrote x-3.html");
         assert_eq!(sandbox.names(), ["x-1.html", "x-2.html", "x-3.html"]);
         let texts = [1, 2, 3].map(|number| {
             let page = String::from_utf8(sandbox.read(&format!("x-{number}.html"))).unwrap();

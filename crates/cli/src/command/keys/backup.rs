@@ -65,7 +65,8 @@ pub fn backup(home: &Home, path: &Path, args: &BackupArgs) -> Result<(), Failure
     let mut files = Vec::new();
     for (sheet, path) in sheets.iter().zip(&pages) {
         let partial = Partial::create(path)?;
-        let text = page(sheet).map_err(|error| Failure::usage(format!("{}: {error}", shown(path)), "leave out --page"))?;
+        let text =
+            page(sheet).map_err(|error| Failure::usage(format!("{}: {error}", shown(path)), "leave out --page"))?;
         partial.file().write_all(&text).map_err(|error| Failure::path("write", path, &error))?;
         files.push((partial, path.clone()));
     }

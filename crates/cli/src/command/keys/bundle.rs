@@ -101,11 +101,15 @@ impl Bundle {
         let mut bundle = Self::default();
         let failed = |error| Failure::pack(from, error);
         let refused = |path: &[u8], why: &str| {
-            let message = format!("{from}: {} {why}, and nothing was imported", bytes(path));
-            Err(Failure::new(Exit::Data, message, "a file from deadpan keys move holds only keys: ask who made this one"))
+            let message = format!("{from}: {} {why}, so the whole file is refused", bytes(path));
+            Err(Failure::new(
+                Exit::Data,
+                message,
+                "a file from deadpan keys move holds only keys: ask who made this one",
+            ))
         };
         let mut scan = Scan::seekable(Cursor::new(data)).map_err(failed)?;
-        while let Some(listed) = scan.next() {
+        for listed in scan.by_ref() {
             let entry = match listed.map_err(failed)? {
                 Listed::Entry(entry) => entry,
                 Listed::Refused { path, .. } => return refused(&path, "is no place for a key"),
@@ -128,6 +132,11 @@ impl Bundle {
             }
         }
         if scan.is_pack() { Ok(bundle) } else { Err(nothing(from)) }
+    }
+
+    /// Returns the number of own keys and contacts.
+    pub fn keys(&self) -> usize {
+        self.files.keys().filter(|item| matches!(item, Item::Own(_) | Item::Contact(_))).count()
     }
 
     /// Writes the keys into the key folder. Reads all keys before writing any. Replaces nothing: reports each name that
@@ -254,7 +263,10 @@ fn told(result: Result<(), Failure>) -> Exit {
 }
 
 fn nothing(from: &str) -> Failure {
-    Failure::usage(format!("{from} holds no keys"), "name a private key file, a key folder, or a file of: deadpan keys move")
+    Failure::usage(
+        format!("{from} holds no keys"),
+        "name a private key file, a key folder, or a file of: deadpan keys move",
+    )
 }
 
 impl Ready<'_> {
@@ -299,7 +311,8 @@ impl Ready<'_> {
             return Ok(());
         }
         let message = format!("{name} was not imported: a {what} with this name is here already, and is another key");
-        let hint = format!("give the key that is here another name, and import again: deadpan keys rename {name} OTHER");
+        let hint =
+            format!("give the key that is here another name, and import again: deadpan keys rename {name} OTHER");
         Err(Failure::usage(message, hint))
     }
 

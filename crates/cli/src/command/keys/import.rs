@@ -1,5 +1,5 @@
-//! `deadpan keys import`: makes keys of one's own from files of other programs, from a key folder, or from the file that
-//! `deadpan keys move` wrote.
+//! `deadpan keys import`: makes keys of one's own from files of other programs, from a key folder, or from the file of
+//! `deadpan keys move`.
 
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ impl ImportArgs {
 }
 
 /// Reads everything into memory that is wiped.
-fn read(mut input: impl Read, name: &str) -> Result<Secret, Failure> {
+pub fn read(mut input: impl Read, name: &str) -> Result<Secret, Failure> {
     let (mut data, mut length) = (Secret::zeroed(FIRST), 0);
     loop {
         if length == data.len() {
@@ -146,14 +146,15 @@ impl Import<'_> {
             match key {
                 Found::Private(_) | Found::Signing(_) => self.plain(path, key, keys.len() == 1)?,
                 Found::Protected(locked) => {
-                    let public = match self.beside().filter(|public| locked.fingerprint() == Some(&public.fingerprint())) {
-                        Some(public) => public,
-                        // Only the key itself tells its public part.
-                        None => {
-                            let key = unlock_any(&self.args.file, locked, self.passphrases)?;
-                            Public::from_key(&key).ok_or_else(|| not_private(self.from))?
-                        }
-                    };
+                    let public =
+                        match self.beside().filter(|public| locked.fingerprint() == Some(&public.fingerprint())) {
+                            Some(public) => public,
+                            // Only the key itself tells its public part.
+                            None => {
+                                let key = unlock_any(&self.args.file, locked, self.passphrases)?;
+                                Public::from_key(&key).ok_or_else(|| not_private(self.from))?
+                            }
+                        };
                     self.as_it_is(path, Some(&public), "protected by its passphrase as before")?;
                 }
                 Found::OpenSsh(file) => self.ssh(path, file)?,
@@ -168,7 +169,8 @@ impl Import<'_> {
 
     /// Returns the paths of the new keys: `NAME`, `NAME-2` and so on. Fails if one of the names is taken.
     fn paths(&self, count: usize) -> Result<Vec<PathBuf>, Failure> {
-        let stem = || Some(self.args.file.file_stem()?.to_str()?.to_owned()).filter(|_| self.args.file.as_os_str() != STDIN);
+        let stem =
+            || Some(self.args.file.file_stem()?.to_str()?.to_owned()).filter(|_| self.args.file.as_os_str() != STDIN);
         let name = self.args.name.clone().or_else(stem).filter(|name| home::check_name(name).is_ok());
         let name = name.ok_or_else(|| {
             Failure::usage(format!("the key in {} needs a name", self.from), "deadpan keys import FILE NAME")
@@ -204,7 +206,11 @@ impl Import<'_> {
     /// Imports a private key file of OpenSSH. Only keys that sign are of use in the key folder.
     fn ssh(&self, path: &Path, file: &PrivateFile) -> Result<(), Failure> {
         let key = file.public().verifying_key().ok_or_else(|| {
-            let message = format!("{} is an SSH key of the kind {}, which does not sign here", self.from, file.public().kind().name());
+            let message = format!(
+                "{} is an SSH key of the kind {}, which does not sign here",
+                self.from,
+                file.public().kind().name()
+            );
             Failure::usage(message, "it opens age files that were sealed to it: deadpan open -i FILE")
         })?;
         home::check_signing_pair(&self.args.file, &key);

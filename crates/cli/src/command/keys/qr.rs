@@ -201,7 +201,7 @@ impl QrCode {
         for y in 1..width {
             for x in 1..width {
                 let four = self.at(x, y) + self.at(x - 1, y) + self.at(x, y - 1) + self.at(x - 1, y - 1);
-                cost += if four % 4 == 0 { 3 } else { 0 };
+                cost += if four.is_multiple_of(4) { 3 } else { 0 };
             }
         }
         let black: usize = self.modules.iter().map(|module| usize::from(*module)).sum();
@@ -246,7 +246,7 @@ fn places(version: usize) -> Vec<usize> {
 
 /// Returns the remainder of a polynomial, multiplied by x to the power of `degree`.
 fn remainder(value: usize, degree: usize, generator: usize) -> usize {
-    (0..degree).fold(value, |rest, _| rest << 1 ^ (rest >> (degree - 1)) * generator)
+    (0..degree).fold(value, |rest, _| (rest << 1) ^ ((rest >> (degree - 1)) * generator))
 }
 
 /// Returns the bytes of the data: the mode, the length, the text, and padding.
@@ -323,7 +323,7 @@ fn check_bytes(data: &[u8], divisor: &[u8]) -> Secret {
 
 /// Multiplies in the field with 256 elements of QR codes.
 fn multiply(a: u8, b: u8) -> u8 {
-    (0..8).rev().fold(0, |product: u8, bit| product << 1 ^ (product >> 7) * 0x1d ^ (b >> bit & 1) * a)
+    (0..8).rev().fold(0, |product: u8, bit| (product << 1) ^ ((product >> 7) * 0x1d) ^ ((b >> bit & 1) * a))
 }
 
 #[cfg(test)]

@@ -99,7 +99,8 @@ impl KeyShare {
             let said = |share: &Self| (share.kind.number(), share.needed, share.split, share.check);
             if said(share) != said(first) {
                 let what = if share.check == first.check { "was split another time" } else { "is of another key" };
-                let message = format!("{name}: share {} {what} than share {} in {first_name}", share.index, first.index);
+                let message =
+                    format!("{name}: share {} {what} than share {} in {first_name}", share.index, first.index);
                 return wrong(message, "collect shares that were made together");
             }
             if let Some((earlier, _)) = shares[..number].iter().find(|(_, other)| other.index == share.index) {
@@ -226,10 +227,16 @@ mod tests {
     #[test]
     fn the_words_of_a_share_stay_as_they_are() {
         let kind = SeedKind::of_number(5).unwrap();
-        let share =
-            KeyShare { kind, needed: 2, index: 3, split: [1, 2], check: [3, 4, 5, 6], value: Secret::copy_of(&[7; 32]) };
-        let words = "agree mosquito dog alcohol doctor loan bright thought alpha deal scrub asthma idea logic bright thought \
-            alpha deal scrub asthma idea logic bright thought alpha deal scrub asthma idea sting critic often";
+        let share = KeyShare {
+            kind,
+            needed: 2,
+            index: 3,
+            split: [1, 2],
+            check: [3, 4, 5, 6],
+            value: Secret::copy_of(&[7; 32]),
+        };
+        let words = "agree mosquito dog alcohol doctor loan bright thought alpha deal scrub asthma idea logic \
+            bright thought alpha deal scrub asthma idea logic bright thought alpha deal scrub asthma idea sting critic often";
         assert_eq!(share.words().join(" "), words);
     }
 }
