@@ -16,4 +16,5 @@ pub mod seed;
 pub mod shares;
 pub mod signed;
 pub mod signers;
+pub mod strength;
 pub mod words;

@@ -18,7 +18,11 @@ const OFFERED: usize = 10;
 
 /// Returns the words of the list.
 fn list() -> Vec<&'static str> {
-    LIST.lines().collect()
+    all().collect()
+}
+
+pub fn all() -> impl Iterator<Item = &'static str> {
+    LIST.lines()
 }
 
 /// Returns random words, separated by `between`. May leak the words to programs that share the processor's caches.
