@@ -221,7 +221,8 @@ impl Keygen {
     }
 }
 
-fn tell_default(home: &Home, path: &Path) {
+/// Tells the user if files are still sealed to another key than the new key at `path`.
+pub fn tell_default(home: &Home, path: &Path) {
     if let (Some(name), Ok(Some(default))) = (home.name_of(path), home.default_key())
         && default.name != name
     {

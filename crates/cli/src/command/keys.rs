@@ -1,10 +1,16 @@
 //! `deadpan keys`: lists, adds, removes and exports keys, and changes their passphrases.
 
 mod backup;
+mod bundle;
 mod export;
+mod import;
 mod list;
+mod moving;
 pub mod protect;
+mod qr;
 mod rename;
+mod restore;
+mod sheet;
 mod unlock;
 
 use std::io::{self, ErrorKind};
@@ -33,7 +39,6 @@ use deadpan_seal::plugin::Recipient;
 #[command(after_help = help!(
     "deadpan keys                          your own keys and your contacts",
     "deadpan keys add alice alice.pub      then: deadpan seal -r alice FILE",
-    "deadpan keys unlock hybrid            type its passphrase once in an hour",
     "deadpan keys export > me.pub          your public key, to give away"
 ))]
 #[command(args_conflicts_with_subcommands = true)]
@@ -47,6 +52,15 @@ pub struct KeysArgs {
 
 #[derive(Debug, Subcommand)]
 enum KeysCommand {
+    /// Lists your own keys and your contacts, as without a command
+    #[command(after_help = help!(
+        "deadpan keys list --json"
+    ))]
+    List {
+        /// Print one JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
     /// Adds a contact: the public key of another person, under a name
     #[command(after_help = help!(
         "deadpan keys add alice alice.pub                   then: deadpan seal -r alice FILE",
@@ -81,24 +95,37 @@ enum KeysCommand {
         /// The new name
         new: String,
     },
-    /// Prints a private key as 24 or 48 words, to write down
+    /// Prints a private key as 24 or 48 words, to write down, or as a page, or in shares
     #[command(after_help = help!(
-        "deadpan keys backup hybrid               24 words: X-Wing, X25519, P-256, Ed25519",
-        "deadpan keys restore hybrid words.txt    makes the key from the words"
+        "deadpan keys backup hybrid                      24 words: X-Wing, X25519, P-256, Ed25519",
+        "deadpan keys backup hybrid --page key.html      a page to print, with a QR code",
+        "deadpan keys backup hybrid --any 2 --of 3       three shares; any two of them are the key"
     ))]
-    Backup {
-        /// The name of one of your own keys, or a private key file
-        key: String,
-        #[command(flatten)]
-        source: PassphraseArgs,
-    },
-    /// Makes a key from the words that `deadpan keys backup` printed
+    Backup(backup::BackupArgs),
+    /// Makes a key from the words that `deadpan keys backup` printed, or from those of its shares
     #[command(after_help = help!(
         "deadpan keys restore hybrid words.txt    from a file with the words and their line of comment",
         "deadpan keys restore hybrid              type the words, then Ctrl-D",
+        "deadpan keys restore hybrid 1.txt 3.txt  from shares",
         "deadpan keys restore --kind X25519 ecc   words of another kind of key, without the comment"
     ))]
-    Restore(backup::RestoreArgs),
+    Restore(restore::RestoreArgs),
+    /// Makes keys of your own from key files of age, SSH and others, or from `keys move`
+    ///
+    /// Takes key folders, PEM, OpenSSH keys (Ed25519), age identities and age plugins. Replaces no key. A key with a
+    /// passphrase keeps it.
+    #[command(after_help = help!(
+        "deadpan keys import key.txt work           an age identity, as your key work",
+        "deadpan keys import ~/.ssh/id_ed25519 ssh  signs with your SSH key",
+        "deadpan keys import keys.dpn               everything from: deadpan keys move -o keys.dpn",
+        "deadpan keys import usb/.config/deadpan    an old key folder"
+    ))]
+    Import(import::ImportArgs),
+    /// Writes your keys and contacts to one sealed file, for a new machine
+    #[command(after_help = help!(
+        "deadpan keys move -o keys.dpn    then, on the new machine: deadpan keys import keys.dpn"
+    ))]
+    Move(moving::MoveArgs),
     /// Chooses the key that files are sealed to when no recipient is named, or prints its name
     #[command(after_help = help!(
         "deadpan keys default          prints the name",
@@ -181,7 +208,10 @@ pub struct Keys(KeysArgs);
 impl KeysArgs {
     pub fn plan(self) -> Result<Keys, Failure> {
         if let Some(
-            KeysCommand::Add { name, .. } | KeysCommand::Remove { name } | KeysCommand::Rename { new: name, .. },
+            KeysCommand::Add { name, .. }
+            | KeysCommand::Remove { name }
+            | KeysCommand::Rename { new: name, .. }
+            | KeysCommand::Import(import::ImportArgs { name: Some(name), .. }),
         ) = &self.command
         {
             home::check_name(name)?;
@@ -195,13 +225,14 @@ impl Plan for Keys {
         let home = Home::find()?;
         match &self.0.command {
             None => return list::run(&home, self.0.json),
+            Some(KeysCommand::List { json }) => return list::run(&home, *json),
             Some(KeysCommand::Add { name, key, force }) => add(&home, name, key, *force)?,
             Some(KeysCommand::Remove { name }) => remove(&home, name)?,
             Some(KeysCommand::Rename { name, new }) => rename::rename(&home, name, new)?,
-            Some(KeysCommand::Backup { key, source }) => {
-                backup::backup(&own(&home, key)?, &Passphrases::new(source))?;
-            }
-            Some(KeysCommand::Restore(args)) => backup::restore(&home, args)?,
+            Some(KeysCommand::Backup(args)) => backup::backup(&home, &own(&home, &args.key)?, args)?,
+            Some(KeysCommand::Restore(args)) => restore::restore(&home, args)?,
+            Some(KeysCommand::Import(args)) => return import::import(&home, args),
+            Some(KeysCommand::Move(args)) => moving::pack(&home, args)?,
             Some(KeysCommand::Default { name }) => default(&home, name.as_deref())?,
             Some(KeysCommand::Protect { protection: Protection { key, source }, old_passphrase_file }) => {
                 let old = old_passphrase_file.clone().map(PassphraseArgs::of_file);

@@ -49,7 +49,7 @@ const MEMORY: u64 = 176 << 20;
 /// The number of bytes of memory that the program needs besides the data.
 const BESIDE: u64 = 48 << 20;
 /// The name of the file in the key folder that holds this machine's key for jobs.
-const KEY: &str = "jobs";
+pub const KEY: &str = "jobs";
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ManyArgs {

@@ -14,13 +14,14 @@ use std::time::SystemTime;
 
 use crate::place::held;
 use crate::place::partial::{Attributes, Partial, failure, folder_of};
+use crate::place::sealed::begins_sealed;
 use crate::tell::failure::Failure;
 use crate::tell::shown::planted_by;
 use crate::tell::shown::{count, shown};
 use deadpan_disk::{About, Error, Folder, Handle, Input, OpenMode, Planted, Replace, is_root, keep};
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{PublicKey, Secret};
-pub use pair::{check_pair, public_of, public_path, refuse_existing, write_pair, write_public};
+pub use pair::{beside, check_pair, public_of, public_path, refuse_existing, write_pair, write_public};
 pub use signing::{DEFAULT_NAME, Public, check_pair as check_signing_pair, seals, signs, verifying_of};
 
 /// What protects a private key without a passphrase from other users.
@@ -101,6 +102,13 @@ impl Home {
         } else {
             Ok(())
         }
+    }
+
+    /// Returns the names of public keys in the key folder whose private keys are missing, sorted.
+    pub fn without_private(&self) -> Result<Vec<String>, Failure> {
+        let mut all = names(&self.folder, ".pub")?;
+        all.retain(|name| About::of_name(&self.own_path(name)).is_err_and(|error| error.kind() == ErrorKind::NotFound));
+        Ok(all)
     }
 
     /// Returns the names of the user's own keys, or no names if the folder cannot be read.
@@ -300,6 +308,11 @@ impl KeyFile {
     /// contains PEM.
     pub fn is_of_age(&self) -> bool {
         self.text.windows(AGE.len()).any(|part| part.eq_ignore_ascii_case(AGE))
+    }
+
+    /// Whether the file is sealed itself: an age file with identities, which opens with its passphrase.
+    pub fn is_sealed(&self) -> bool {
+        begins_sealed(&self.text)
     }
 
     /// Returns a note if the file has other hard links, since those links keep the old key.

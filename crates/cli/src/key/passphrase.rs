@@ -14,7 +14,7 @@ use crate::key::agent::HeldKeys;
 use crate::key::home::Home;
 use crate::key::program::PassphraseCommand;
 use crate::key::prompt::{Asker, LONGEST};
-use crate::key::words;
+use crate::key::{strength, words};
 use crate::place::held;
 use crate::place::input::Source;
 use crate::tell::advice;
@@ -164,12 +164,20 @@ pub struct Passphrases {
     args: PassphraseArgs,
     given: OnceCell<Option<Given>>,
     typed: OnceCell<Passphrase>,
+    /// Set after the strength of the first new passphrase was estimated.
+    weighed: OnceCell<()>,
     held: OnceCell<HeldKeys>,
 }
 
 impl Passphrases {
     pub fn new(args: &PassphraseArgs) -> Self {
-        Self { args: args.clone(), given: OnceCell::new(), typed: OnceCell::new(), held: OnceCell::new() }
+        Self {
+            args: args.clone(),
+            given: OnceCell::new(),
+            typed: OnceCell::new(),
+            weighed: OnceCell::new(),
+            held: OnceCell::new(),
+        }
     }
 
     /// Returns the keys that the agent holds. These keys need no passphrase.
@@ -243,17 +251,17 @@ impl Passphrases {
     /// passphrase.
     pub fn new_one(&self, what: &str, without: &str) -> Result<Passphrase, Failure> {
         if let Some(known) = self.given()?.or(self.typed.get()) {
-            return if known.as_bytes().is_empty() { Err(empty(without)) } else { Ok(known.clone()) };
+            return if known.as_bytes().is_empty() { Err(empty(without)) } else { Ok(self.weighed(known.clone())) };
         }
         let asker = Asker::find()
             .ok_or_else(|| Failure::new(Exit::Key, format!("a passphrase is needed for {what}"), NO_TERMINAL))?;
         let Asker::Terminal(terminal) = &asker else {
             let typed = twice(&asker, &format!("new passphrase for {what}"))?;
-            return if typed.as_bytes().is_empty() { Err(empty(without)) } else { Ok(self.keep(typed)) };
+            return if typed.as_bytes().is_empty() { Err(empty(without)) } else { Ok(self.keep(self.weighed(typed))) };
         };
         let typed = twice(&asker, &format!("new passphrase for {what} (empty for ten random words)"))?;
         if !typed.as_bytes().is_empty() {
-            return Ok(self.keep(typed));
+            return Ok(self.keep(self.weighed(typed)));
         }
         let offered = words::offered()?;
         terminal.say(&format!("the passphrase is: {}", String::from_utf8_lossy(offered.as_bytes())));
@@ -266,6 +274,12 @@ impl Passphrases {
         self.typed.get_or_init(|| passphrase).clone()
     }
 
+    /// Prints a note if the first new passphrase is weak.
+    fn weighed(&self, passphrase: Passphrase) -> Passphrase {
+        self.weighed.get_or_init(|| strength::note(&passphrase));
+        passphrase
+    }
+
     /// Like [`new_one`](Self::new_one), but returns `None` if the user types nothing.
     pub fn new_or_none(&self, what: &str, without: &str) -> Result<Option<Passphrase>, Failure> {
         if self.given()?.is_some() {
@@ -274,7 +288,7 @@ impl Passphrases {
         let asker = Asker::find()
             .ok_or_else(|| Failure::new(Exit::Key, format!("a passphrase is needed for {what}"), NO_TERMINAL))?;
         let typed = twice(&asker, &format!("new passphrase for {what} (empty for none)"))?;
-        Ok((!typed.as_bytes().is_empty()).then_some(typed))
+        Ok((!typed.as_bytes().is_empty()).then(|| self.weighed(typed)))
     }
 
     /// Returns a new passphrase for `what`. Returns `None` if there is no terminal, or if the user types nothing.
@@ -282,11 +296,15 @@ impl Passphrases {
     /// empty by mistake. `without` is advice for a user who does not want a passphrase.
     pub fn new_if_wanted(&self, what: &str, without: &str) -> Result<Option<Passphrase>, Failure> {
         if let Some(given) = self.given()? {
-            return if given.as_bytes().is_empty() { Err(empty(without)) } else { Ok(Some(given.clone())) };
+            return if given.as_bytes().is_empty() {
+                Err(empty(without))
+            } else {
+                Ok(Some(self.weighed(given.clone())))
+            };
         }
         let Some(asker) = Asker::find().filter(Asker::is_awaited) else { return Ok(None) };
         let typed = twice(&asker, &format!("passphrase for {what} (empty for none)"))?;
-        Ok((!typed.as_bytes().is_empty()).then_some(typed))
+        Ok((!typed.as_bytes().is_empty()).then(|| self.weighed(typed)))
     }
 }
 

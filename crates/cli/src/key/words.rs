@@ -1,5 +1,7 @@
 //! Random words, and keys as words (BIP 39).
 
+pub mod share;
+
 use aws_lc_rs::digest::{SHA256, digest};
 
 use crate::tell::failure::Failure;
@@ -16,7 +18,11 @@ const OFFERED: usize = 10;
 
 /// Returns the words of the list.
 fn list() -> Vec<&'static str> {
-    LIST.lines().collect()
+    all().collect()
+}
+
+pub fn all() -> impl Iterator<Item = &'static str> {
+    LIST.lines()
 }
 
 /// Returns random words, separated by `between`. May leak the words to programs that share the processor's caches.
@@ -38,23 +44,45 @@ pub fn random(count: usize, between: char) -> Result<Secret, Failure> {
 /// The number of words for 32 bytes. The last word also contains a checksum.
 pub const WORDS: usize = 24;
 /// The number of bytes that [`WORDS`] words encode.
-const BYTES: usize = 32;
+pub const PART: usize = 32;
 
 /// Encodes 32 bytes as words. May leak the bytes to programs that share the processor's caches.
-pub fn of_bytes(bytes: &[u8; BYTES]) -> Vec<&'static str> {
-    let list = list();
-    let mut bits = Secret::zeroed(BYTES + 1);
-    bits[..BYTES].copy_from_slice(bytes);
-    bits[BYTES] = checksum(bytes);
-    (0..WORDS).map(|word| list[(0..BITS).fold(0, |index, bit| index << 1 | bit_of(&bits, word * BITS + bit))]).collect()
+pub fn of_bytes(bytes: &[u8; PART]) -> Vec<&'static str> {
+    let mut bits = Secret::zeroed(PART + 1);
+    bits[..PART].copy_from_slice(bytes);
+    bits[PART] = checksum(bytes);
+    encode(&bits)
 }
 
 /// Decodes 24 words. The first four letters of each word are enough.
 pub fn to_bytes(words: &[&str]) -> Result<Secret, String> {
+    let bits = decode(words)?;
+    let bytes = bits.first_chunk().filter(|_| words.len() == WORDS).ok_or("a key has 24 or 48 words")?;
+    if bits[PART] != checksum(bytes) {
+        return Err(CHANGED.into());
+    }
+    Ok(Secret::copy_of(bytes))
+}
+
+/// The fault of words with a wrong checksum.
+const CHANGED: &str = "one of the words is another word of the list, or two were swapped";
+
+/// Encodes bits as words, without a checksum. Each word encodes 11 bits; the number of bits must be divisible by 11.
+fn encode(bits: &[u8]) -> Vec<&'static str> {
     let list = list();
-    let mut bits = Secret::zeroed(BYTES + 1);
+    let words = 0..bits.len() * 8 / BITS;
+    words.map(|word| list[(0..BITS).fold(0, |index, bit| index << 1 | bit_of(bits, word * BITS + bit))]).collect()
+}
+
+/// Decodes words to bits. Zeros fill the last byte.
+fn decode(words: &[&str]) -> Result<Secret, String> {
+    let list = list();
+    let mut bits = Secret::zeroed((words.len() * BITS).div_ceil(8));
     for (number, text) in words.iter().enumerate() {
-        let known = |word: &&str| word == text || text.len() == 4 && word.starts_with(text);
+        let known = |word: &&str| {
+            word.eq_ignore_ascii_case(text)
+                || text.len() == 4 && word.get(..4).is_some_and(|it| it.eq_ignore_ascii_case(text))
+        };
         let Some(index) = list.iter().position(known) else {
             let hint = match closest(text, list.iter().map(|word| (*word).to_owned())) {
                 Some(word) => format!("; did you mean {word}?"),
@@ -67,18 +95,14 @@ pub fn to_bytes(words: &[&str]) -> Result<Secret, String> {
             bits[at / 8] |= ((index >> (BITS - 1 - bit) & 1) as u8) << (7 - at % 8);
         }
     }
-    let bytes = bits[..BYTES].as_array().filter(|_| words.len() == WORDS).ok_or("a key has 24 or 48 words")?;
-    if bits[BYTES] != checksum(bytes) {
-        return Err("one of the words is another word of the list, or two were swapped".into());
-    }
-    Ok(Secret::copy_of(bytes))
+    Ok(bits)
 }
 
 fn bit_of(bytes: &[u8], bit: usize) -> usize {
     usize::from(bytes[bit / 8] >> (7 - bit % 8) & 1)
 }
 
-fn checksum(bytes: &[u8; BYTES]) -> u8 {
+fn checksum(bytes: &[u8; PART]) -> u8 {
     digest(&SHA256, bytes).as_ref()[0]
 }
 

@@ -108,6 +108,11 @@ pub fn looks_sealed(file: &File) -> io::Result<bool> {
             found => Ok(found.is_ok()),
         };
     }
+    Ok(begins_sealed(&start))
+}
+
+/// Whether a file with these first bytes looks like a sealed file, with or without armor. Pages do not.
+pub fn begins_sealed(start: &[u8]) -> bool {
     let is_age_armor = || start.trim_ascii_start().starts_with(age::armor::BEGIN.as_bytes());
-    Ok(start.starts_with(DEADPAN) || start.starts_with(AGE) || armor::find(&start).is_some() || is_age_armor())
+    start.starts_with(DEADPAN) || start.starts_with(AGE) || armor::find(start).is_some() || is_age_armor()
 }

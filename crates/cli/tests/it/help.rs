@@ -14,7 +14,7 @@ const USUAL: &str = "deadpan keygen && deadpan keygen -o ~/.config/deadpan/work.
     head -c 5000 /dev/zero > data && echo words > pw";
 
 /// A command, the shell commands to run before its examples, and the number of examples that cannot run here.
-const COMMANDS: [(&str, &str, usize); 29] = [
+const COMMANDS: [(&str, &str, usize); 33] = [
     ("keygen", "", 0),
     ("keys", "USUAL && deadpan keys remove alice && deadpan keys unprotect hybrid", 0),
     ("keys add", "USUAL && deadpan keys remove alice", 1),
@@ -27,6 +27,15 @@ const COMMANDS: [(&str, &str, usize); 29] = [
     ),
     ("keys unprotect", "USUAL", 0),
     ("keys rename", "USUAL", 0),
+    ("keys list", "USUAL", 0),
+    ("keys backup", "USUAL", 0),
+    (
+        "keys import",
+        "USUAL && deadpan keys move -o keys.dpn && mkdir -p usb/.config && cp -r ~/.config/deadpan usb/.config && \
+        rm ~/.config/deadpan/work.* && cp alice.key key.txt",
+        1,
+    ),
+    ("keys move", "USUAL", 0),
     ("keys export", "USUAL && deadpan keygen --sign", 0),
     (
         "seal",

@@ -24,6 +24,7 @@ mod list;
 mod many;
 #[cfg(target_os = "linux")]
 mod mount;
+mod paper;
 #[path = "../../../picture/examples/covers/photograph/mod.rs"]
 mod photograph;
 mod races;

@@ -1,154 +1,148 @@
-//! `deadpan keys backup` and `restore`: a private key as words on paper.
+//! `deadpan keys backup`: a private key, or its shares, as words on paper.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::key::home::make::{refuse_taken, write_new};
-use crate::key::home::{self, GUARD, Home, Public};
-use crate::key::passphrase::{PassphraseArgs, Passphrases, stdin_or_path};
+use crate::command::keys::sheet::{Sheet, page};
+use crate::key::home::{self, Home, Public};
+use crate::key::passphrase::{PassphraseArgs, Passphrases};
 use crate::key::protected::{not_private, unlock_any};
-use crate::key::words::{self, WORDS};
+use crate::key::seed::SeedKind;
+use crate::key::words::share::{KeyShare, MOST};
+use crate::key::words::{self, PART};
 use crate::place::held;
+use crate::place::partial::{Attributes, Partial, land_all};
 use crate::tell::console::say;
-use crate::tell::failure::{Exit, Failure};
-use crate::tell::shown::{count, shown};
-use crate::tell::streams::{STDIN, print};
-use deadpan_ct::Wiped;
+use crate::tell::failure::Failure;
+use crate::tell::shown::shown;
+use crate::tell::streams::print;
+use deadpan_disk::About;
 use deadpan_seal::key::Found;
-use deadpan_seal::sign::{Scheme, SigningKey, SigningMaterial};
-use deadpan_seal::{Kem, Material, PrivateKey, Secret};
-
-/// The words in a line of a backup.
-const IN_LINE: usize = 6;
-/// The number of bytes that 24 words encode.
-const PART: usize = 32;
 
 #[derive(Debug, clap::Args)]
-pub struct RestoreArgs {
-    /// The name of the key, or a path for its file
-    name: String,
-    /// The file with the words, or - for standard input [default: standard input]
-    #[arg(value_name = "FILE", value_parser = stdin_or_path(), default_value = "-")]
-    words: PathBuf,
-    /// The kind of the key, if the words have no line that names it: X-Wing, X25519, P-256, ML-KEM-768, ML-KEM-1024,
-    /// ML-KEM-768+P-256, Ed25519, ML-DSA-65, ML-DSA-44+Ed25519
-    #[arg(long, value_name = "KIND")]
-    kind: Option<String>,
-    /// Do not protect the private key with a passphrase
-    #[arg(long, conflicts_with_all = ["passphrase_file", "passphrase_fd", "passphrase_command"])]
-    no_passphrase: bool,
+pub struct BackupArgs {
+    /// The name of one of your own keys, or a private key file
+    pub key: String,
+    /// Write a page to print, with the words and a QR code. Shares become several pages: FILE-1, FILE-2 and so on
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
+    /// Split the key into shares, and let any NUMBER of them give the key
+    #[arg(long, value_name = "NUMBER", requires = "of", value_parser = shares())]
+    any: Option<u8>,
+    /// The number of shares
+    #[arg(long, value_name = "NUMBER", requires = "any", value_parser = shares())]
+    of: Option<u8>,
     #[command(flatten)]
     source: PassphraseArgs,
 }
 
-/// Prints the words of a private key, with a line that names its kind and its fingerprint.
-pub fn backup(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
+fn shares() -> clap::builder::RangedI64ValueParser<u8> {
+    clap::value_parser!(u8).range(2..=i64::from(MOST))
+}
+
+/// Prints the words of a private key, with a line that names its kind and its fingerprint, or writes a page.
+pub fn backup(home: &Home, path: &Path, args: &BackupArgs) -> Result<(), Failure> {
+    let split = args.any.zip(args.of);
+    if let Some((any, of)) = split.filter(|(any, of)| any > of) {
+        let message = format!("any {any} of {of} shares would never be there");
+        return Err(Failure::usage(message, "let --any be at most --of"));
+    }
+    let pages = args.page.as_deref().map_or_else(Vec::new, |page| names(page, split.map(|(_, of)| of)));
+    held::hold(pages.iter().map(PathBuf::as_path));
+    pages.iter().try_for_each(|page| refuse_taken(page))?;
+    let key = find(path, &Passphrases::new(&args.source))?;
+    let sheets = sheets(home, path, &key, split)?;
+    let what = match split {
+        None => "are the key, without a passphrase".to_owned(),
+        Some((any, of)) => format!("are {of} shares, and any {any} of them are the key, without a passphrase"),
+    };
+    if pages.is_empty() {
+        print_all(&sheets)?;
+        let how = if split.is_none() { "write them down" } else { "write each share on a paper of its own" };
+        say(&format!("note: these words {what}: {how}, and keep them where nobody else looks"));
+        return Ok(());
+    }
+    let mut files = Vec::new();
+    for (sheet, path) in sheets.iter().zip(&pages) {
+        let partial = Partial::create(path)?;
+        let text =
+            page(sheet).map_err(|error| Failure::usage(format!("{}: {error}", shown(path)), "leave out --page"))?;
+        partial.file().write_all(&text).map_err(|error| Failure::path("write", path, &error))?;
+        files.push((partial, path.clone()));
+    }
+    land_all(files, Attributes { mode: 0o600, modified: None }, false, true)?;
+    pages.iter().for_each(|page| say(&format!("wrote {}", shown(page))));
+    let it = if split.is_none() { "this page" } else { "these pages" };
+    say(&format!("note: the words on {it} {what}: print {it} at home, and then remove the file"));
+    Ok(())
+}
+
+/// Returns the names of the pages.
+fn names(page: &Path, of: Option<u8>) -> Vec<PathBuf> {
+    let Some(of) = of else { return vec![page.to_owned()] };
+    let numbered = |number| {
+        let mut name = page.file_stem().unwrap_or_default().to_owned();
+        name.push(format!("-{number}"));
+        if let Some(ending) = page.extension() {
+            name.push(".");
+            name.push(ending);
+        }
+        page.with_file_name(name)
+    };
+    (1..=of).map(numbered).collect()
+}
+
+fn refuse_taken(page: &Path) -> Result<(), Failure> {
+    if page == Path::new("-") {
+        return Err(Failure::usage("a page goes to a file", "leave out --page to print the words"));
+    }
+    match About::of_name(page) {
+        Ok(_) => Err(Failure::usage(format!("{} exists already", shown(page)), "choose another name with --page")),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Reads the private key, and asks for its passphrase if it has one.
+fn find(path: &Path, passphrases: &Passphrases) -> Result<Found, Failure> {
+    match home::KeyFile::find(path)?.only()? {
+        found @ (Found::Private(_) | Found::Signing(_)) => Ok(found),
+        Found::Protected(locked) => unlock_any(path, &locked, passphrases),
+        Found::OpenSsh(file) => Err(Failure::key(&shown(path), &file.refusal())),
+        _ => Err(not_private(&shown(path))),
+    }
+}
+
+/// Returns what is on each paper.
+fn sheets(home: &Home, path: &Path, key: &Found, split: Option<(u8, u8)>) -> Result<Vec<Sheet>, Failure> {
     let name = shown(path);
-    let key = match home::KeyFile::find(path)?.only()? {
-        found @ (Found::Private(_) | Found::Signing(_)) => found,
-        Found::Protected(locked) => unlock_any(path, &locked, passphrases)?,
-        Found::OpenSsh(file) => return Err(Failure::key(&name, &file.refusal())),
-        _ => return Err(not_private(&name)),
-    };
-    let seed = match &key {
-        Found::Private(key) => match key.material() {
-            Material::Seed(seed) => Some(seed),
-            _ => None,
-        },
-        Found::Signing(key) => match key.material() {
-            SigningMaterial::Seed(seed) => Some(seed),
-            SigningMaterial::Expanded(_) => None,
-        },
-        _ => None,
-    };
-    let seed = seed.filter(|seed| seed.len() % PART == 0).ok_or_else(|| {
+    let (kind, seed) = SeedKind::of(key).ok_or_else(|| {
         let hint = "back up the file itself, sealed to a passphrase: deadpan seal -p KEY";
         Failure::usage(format!("{name} holds no seed, so it has no words"), hint)
     })?;
-    let public = Public::from_key(&key).ok_or_else(|| not_private(&name))?;
-    let mut text = Wiped::new(Vec::with_capacity(1024));
-    let about = format!(
-        "# A private key of Deadpan. Whoever has these words has the key.\n# Kind {}, fingerprint {}\n",
-        public.algorithm(),
-        public.fingerprint()
-    );
-    text.extend_from_slice(about.as_bytes());
-    for part in seed.as_chunks::<PART>().0 {
-        for line in words::of_bytes(part).chunks(IN_LINE) {
-            for (number, word) in line.iter().enumerate() {
-                text.extend_from_slice(if number > 0 { b" " } else { b"" });
-                text.extend_from_slice(word.as_bytes());
-            }
-            text.push(b'\n');
+    let public = Public::from_key(key).ok_or_else(|| not_private(&name))?;
+    let sheet = |share, words| Sheet {
+        name: home.name_of(path).map_or_else(|| name.clone(), str::to_owned),
+        kind: kind.name(),
+        fingerprint: public.fingerprint(),
+        share,
+        words,
+    };
+    let Some((any, of)) = split else {
+        let words = seed.as_chunks::<PART>().0.iter().flat_map(words::of_bytes).collect();
+        return Ok(vec![sheet(None, words)]);
+    };
+    let shares = KeyShare::split(kind, seed, &public, any, of).map_err(|error| Failure::seal(&name, error))?;
+    Ok(shares.iter().map(|share| sheet(Some((share.index, any, of)), share.words())).collect())
+}
+
+fn print_all(sheets: &[Sheet]) -> Result<(), Failure> {
+    for (number, sheet) in sheets.iter().enumerate() {
+        let text = sheet.text();
+        let text = str::from_utf8(&text).unwrap_or_default();
+        if number > 0 {
+            print("\n")?;
         }
+        print(text)?;
     }
-    print(str::from_utf8(&text).unwrap_or_default())?;
-    say("note: these words are the key, without a passphrase: write them down, and keep them where nobody else looks");
     Ok(())
-}
-
-/// Makes the files of a key from its words.
-pub fn restore(home: &Home, args: &RestoreArgs) -> Result<(), Failure> {
-    let path = match home::check_name(&args.name) {
-        Ok(()) => home.own_path(&args.name),
-        Err(_) if Path::new(&args.name).components().count() > 1 => PathBuf::from(&args.name),
-        Err(failure) => return Err(failure),
-    };
-    refuse_taken(home, &path)?;
-    held::hold([path.as_path()]);
-    let from = if args.words.as_os_str() == STDIN { "standard input".into() } else { shown(&args.words) };
-    let refused = |why: String| Failure::new(Exit::Data, format!("{from}: {why}"), "compare the words with the paper");
-    let (text, _) = home::text(&args.words)?;
-    let text = str::from_utf8(&text).map_err(|_| refused("it is no text".into()))?;
-    let about = text.lines().find_map(|line| line.strip_prefix("# Kind "));
-    let (kind, fingerprint) = about.and_then(|about| about.split_once(", fingerprint ")).unzip();
-    let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
-    let words: Vec<_> = lines.flat_map(str::split_whitespace).filter(|word| !is_number(word)).collect();
-    if words.is_empty() || words.len() % WORDS != 0 || words.len() > 2 * WORDS {
-        return Err(refused(format!("it has {}, and a key has 24 or 48", count(words.len() as u64, "word", "words"))));
-    }
-    let mut seed = Secret::zeroed(words.len() / WORDS * PART);
-    for (number, (words, part)) in words.chunks(WORDS).zip(seed.chunks_mut(PART)).enumerate() {
-        let which = if number > 0 { " (of the second 24)" } else { "" };
-        part.copy_from_slice(&words::to_bytes(words).map_err(|why| refused(format!("{why}{which}")))?);
-    }
-    let key = made(args.kind.as_deref().or(kind).unwrap_or("X-Wing"), &seed)?;
-    let public = Public::from_key(&key).ok_or_else(|| not_private(&from))?;
-    if let Some(wanted) = fingerprint.filter(|wanted| wanted.trim() != public.fingerprint()) {
-        return Err(refused(format!("the words give the key {}, and not {}", public.fingerprint(), wanted.trim())));
-    }
-    let passphrases = Passphrases::new(&args.source);
-    let without = "restore it without a passphrase with --no-passphrase";
-    let passphrase = if args.no_passphrase {
-        None
-    } else {
-        Some(passphrases.new_one(&format!("the key {}", shown(&path)), without)?)
-    };
-    write_new(home, &path, &key, passphrase.as_ref())?;
-    if passphrase.is_none() {
-        say(&format!("note: the key is not protected by a passphrase, and only its file's {GUARD} keeps others away"));
-    }
-    say(&format!("restored {} ({}, fingerprint {})", shown(&path), public.algorithm(), public.fingerprint()));
-    Ok(())
-}
-
-/// Whether a word of the text is only the number of the next word, such as `7.`.
-fn is_number(word: &str) -> bool {
-    let digits = word.trim_end_matches(['.', ':', ')']);
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Returns the private key of a kind for its seed.
-fn made(kind: &str, seed: &[u8]) -> Result<Found, Failure> {
-    let is = |name: &str| name.eq_ignore_ascii_case(kind.trim());
-    let failed = |_| {
-        let words = seed.len() / PART * WORDS;
-        Failure::usage(format!("{words} words are no key of the kind {kind}"), "name the right kind with --kind")
-    };
-    if let Some(kem) = Kem::ALL.into_iter().find(|kem| is(kem.name())) {
-        return PrivateKey::from_seed(kem, seed).map(Found::Private).map_err(failed);
-    }
-    if let Some(scheme) = Scheme::ALL.into_iter().find(|scheme| is(scheme.name())) {
-        return SigningKey::from_seed(scheme, seed).map(Found::Signing).map_err(failed);
-    }
-    Err(Failure::usage(format!("there is no kind of keys {kind:?}"), "deadpan keys restore --help lists them"))
 }

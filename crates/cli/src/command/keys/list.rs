@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::key::home::{self, Home, Own, Public};
 use crate::key::mode::mode_name;
-use crate::tell::console::say;
+use crate::tell::console::{complain, say};
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::names::{joined, with_path};
 use crate::tell::shown::shown;
@@ -52,6 +52,14 @@ pub fn run(home: &Home, as_json: bool) -> Result<Exit, Failure> {
                 worst = worst.max(failure.exit);
             }
         }
+    }
+    for name in home.without_private()? {
+        let path = shown(home.folder.join(format!("{name}.pub")));
+        complain(&format!("warning: the private key of {path} is missing: what is sealed to it does not open here"));
+        complain(&format!(
+            "hint: if you have a backup, remove {name}.pub, and then: deadpan keys restore {name}; \
+             if it belongs to another person: deadpan keys add NAME {path}"
+        ));
     }
     if lines.is_empty() && worst == Exit::Done {
         say(&format!("no keys in {}", shown(&home.folder)));

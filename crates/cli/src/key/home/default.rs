@@ -96,7 +96,8 @@ impl Home {
         self.folder.join("default")
     }
 
-    fn recorded(&self) -> Result<Option<String>, Failure> {
+    /// Returns the name in the file `default`, or `None` if the file does not exist.
+    pub fn recorded(&self) -> Result<Option<String>, Failure> {
         let path = self.record_path();
         match read_all(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

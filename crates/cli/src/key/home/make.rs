@@ -23,17 +23,25 @@ pub fn make(home: &Home, path: &Path, kem: Kem, passphrase: Option<&Passphrase>)
 pub fn write_new(home: &Home, path: &Path, key: &Found, passphrase: Option<&Passphrase>) -> Result<Public, Failure> {
     let name = shown(path);
     let public = Public::from_key(key).ok_or_else(|| not_private(&name))?;
-    let text = text(&name, key, passphrase)?;
+    write_text(home, path, Some(&public), &text(&name, key, passphrase)?)?;
+    Ok(public)
+}
+
+/// Writes a new private key that is a text already, and its public part if that is known. No existing file is replaced.
+pub fn write_text(home: &Home, path: &Path, public: Option<&Public>, text: &[u8]) -> Result<(), Failure> {
     home.make_folder_of(path)?;
     // If no default key is recorded yet, one of the existing keys is recorded first, so that the new key does not
     // become the default key.
-    let own_name = home.name_of(path).filter(|_| !public.signs());
+    let own_name = home.name_of(path).filter(|_| public.is_some_and(|public| !public.signs()));
     let is_first = own_name.is_some() && matches!(home.settle_default(), Ok(None));
-    home::write_pair(path, &public, &text)?;
+    match public {
+        Some(public) => home::write_pair(path, public, text)?,
+        None => home::write(path, text, 0o600, false)?,
+    }
     if let Some(name) = own_name.filter(|_| is_first) {
         home.record(name)?;
     }
-    Ok(public)
+    Ok(())
 }
 
 /// Returns an error if a file of the key exists already, if the key's folder does not exist, or if a contact has the

@@ -84,7 +84,7 @@ pub(super) fn warn_of_pair(private: &Path) {
 
 /// Returns the key in the file beside a private key, or `None` if that file does not exist or is empty. A shell makes
 /// an empty file before `deadpan keys export NAME > NAME.pub` runs.
-pub(super) fn beside(private: &Path) -> Result<Option<Public>, Failure> {
+pub fn beside(private: &Path) -> Result<Option<Public>, Failure> {
     let path = public_path(private);
     if About::of_path(&path).map_or(true, |about| about.is_file() && about.length == 0) {
         return Ok(None);
@@ -93,6 +93,7 @@ pub(super) fn beside(private: &Path) -> Result<Option<Public>, Failure> {
     match (found.pop(), found.is_empty()) {
         (Some(Found::Public(public)), true) => Ok(Some(Public::Sealing(public))),
         (Some(Found::Verifying(public)), true) => Ok(Some(Public::Signing(public))),
+        (Some(Found::Ssh(public)), true) => Ok(Some(Public::of_ssh(&public))),
         _ => Err(Failure::usage(
             format!("{} is not a public key", shown(&path)),
             "remove it, and make it again from the private key: deadpan keys export",
