@@ -10,6 +10,8 @@ use std::io::{self, Write};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+#[cfg(unix)]
+use crate::command::edit;
 use crate::command::plan::Task;
 use crate::command::{
     agent, cluster, completions, diff, inspect, keygen, keys, lab, list, man, open, pack, page, picture, random,
@@ -73,6 +75,8 @@ enum Command {
     List(list::ListArgs),
     Diff(diff::DiffArgs),
     Inspect(inspect::InspectArgs),
+    #[cfg(unix)]
+    Edit(edit::EditArgs),
     Rewrap(rewrap::RewrapArgs),
     Pack(pack::PackCommand),
     Unpack(unpack::UnpackCommand),
@@ -95,7 +99,7 @@ type Maker = fn(clap::Command) -> clap::Command;
 
 /// The commands by name. The program builds only the command that is called, since building all commands takes longer
 /// than sealing a small file.
-const COMMANDS: [(&str, Maker); 23] = [
+const COMMANDS: &[(&str, Maker)] = &[
     ("keygen", keygen::KeygenArgs::augment_args),
     ("keys", keys::KeysArgs::augment_args),
     ("agent", agent::AgentArgs::augment_args),
@@ -106,6 +110,8 @@ const COMMANDS: [(&str, Maker); 23] = [
     ("list", list::ListArgs::augment_args),
     ("diff", diff::DiffArgs::augment_args),
     ("inspect", inspect::InspectArgs::augment_args),
+    #[cfg(unix)]
+    ("edit", edit::EditArgs::augment_args),
     ("rewrap", rewrap::RewrapArgs::augment_args),
     ("pack", pack::PackCommand::augment_args),
     ("unpack", unpack::UnpackCommand::augment_args),
@@ -324,6 +330,8 @@ impl Command {
             Self::Diff(args) => Box::new(args.plan()?),
             Self::List(args) => Box::new(args.plan()?),
             Self::Inspect(args) => Box::new(args.plan()?),
+            #[cfg(unix)]
+            Self::Edit(args) => Box::new(args.plan()?),
             Self::Rewrap(args) => Box::new(args.plan()?),
             Self::Pack(args) => Box::new(args.plan()?),
             Self::Unpack(args) => Box::new(args.plan()?),
