@@ -13,7 +13,7 @@ use crate::key::home::Home;
 use crate::key::identity::Identities;
 use crate::key::signers;
 use crate::place::ending::{ENDINGS, PAGE};
-use crate::place::locked::{LockedFile, replaced};
+use crate::place::locked::LockedFile;
 use crate::place::recover;
 use crate::place::sealed::Sealed;
 use crate::place::window::{Limited, TooLong};
@@ -85,13 +85,14 @@ impl Original {
     pub fn refuse_changed(&self) -> Result<(), Failure> {
         let Self { target, .. } = self;
         target.refuse_changed()?;
-        if !target.real.folder.has(&target.real.name, &target.file) {
-            return Err(replaced(&target.path));
-        }
-        if beginning(target)? == self.beginning {
+        let what = if !target.real.folder.has(&target.real.name, &target.file) {
+            "replaced"
+        } else if beginning(target)? != self.beginning {
+            "changed"
+        } else {
             return Ok(());
-        }
-        let message = format!("another program has changed {} meanwhile", target.shown());
+        };
+        let message = format!("another program has {what} {} meanwhile", target.shown());
         Err(Failure::new(Exit::System, message, "edit the file again"))
     }
 }
