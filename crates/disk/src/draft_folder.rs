@@ -59,7 +59,7 @@ impl DraftFolder {
         Self::create_by(parent, name, clear)
     }
 
-    /// Makes a folder for secrets in an open folder. When the folder is removed, the files in it are overwritten before.
+    /// Makes a folder for secrets in an open folder. Before the folder is removed, the files in it are overwritten.
     /// The same holds for folders that killed runs left.
     ///
     /// # Errors

@@ -121,8 +121,9 @@ impl Edit {
         let (original, draft) = Original::open(&args.file, args.force, &mut keys)?;
         let begin = Instant::now();
         let ended = editor.run(&draft)?;
-        *signal = ended.signal;
-        self.finish(&original, draft, &ended, &keys.identities, begin.elapsed())
+        let result = self.finish(&original, draft, &ended, &keys.identities, begin.elapsed());
+        *signal = ended.signal();
+        result
     }
 
     /// Seals the draft if the user has changed it.

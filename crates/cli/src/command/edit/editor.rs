@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal, stdin};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::str::FromStr;
@@ -17,7 +18,7 @@ use crate::key::program::words;
 use crate::key::prompt::Terminal;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::{bytes, shown};
-use crate::tell::signals;
+use crate::tell::signals::{self, Diversion};
 
 /// The variables that name the user's editor.
 const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
@@ -48,15 +49,31 @@ pub struct Editor {
     arguments: Vec<String>,
 }
 
-/// How an editor ended.
-#[derive(Default)]
+/// How an editor ended. While this value exists, signals do not end this program, so that no text is lost.
 pub struct Ended {
     /// The failure, if the editor did not end well.
     pub failure: Option<Failure>,
     /// Whether a signal ended the editor, so that the user has not rejected the text.
     pub by_signal: bool,
-    /// The signal that asked this program to end.
-    pub signal: Option<i32>,
+    run: Arc<Mutex<Watched>>,
+    _diversion: Diversion,
+}
+
+/// The editor's process, for the function that gets the signals.
+#[derive(Default)]
+struct Watched {
+    /// The number of the process, while it runs.
+    running: Option<Pid>,
+    has_ended: bool,
+    /// The signal by which this program has to end.
+    asked: Option<i32>,
+}
+
+impl Ended {
+    /// Returns the signal by which this program has to end.
+    pub fn signal(&self) -> Option<i32> {
+        self.run.lock().asked
+    }
 }
 
 impl Editor {
@@ -96,11 +113,14 @@ impl Editor {
         if let Some(terminal) = terminal {
             command.stdin(terminal);
         }
+        // A signal that arrives while the editor starts must find the function that gets it.
+        let run = Arc::new(Mutex::new(Watched::default()));
+        let diversion = signals::divert(watch(Arc::clone(&run)));
         let child = command.spawn().map_err(|error| self.not_run(&error))?;
-        let (status, signal) = watched(child).map_err(|error| Failure::io("wait for", "the editor", &error))?;
-        let failed = signal.is_some() || !status.success();
-        let by_signal = signal.is_some() || status.code().is_none();
-        Ok(Ended { failure: failed.then(|| self.failed(status)), by_signal, signal })
+        let status = wait(child, &run).map_err(|error| Failure::io("wait for", "the editor", &error))?;
+        let is_asked = run.lock().asked.is_some();
+        let failure = (is_asked || !status.success()).then(|| self.failed(status));
+        Ok(Ended { failure, by_signal: is_asked || status.code().is_none(), run, _diversion: diversion })
     }
 
     fn shown(&self) -> String {
@@ -116,41 +136,63 @@ impl Editor {
     }
 
     fn failed(&self, status: ExitStatus) -> Failure {
-        let message = format!("the editor {} failed ({status})", self.shown());
+        let message = match status.success() {
+            true => "a signal has ended the command while the editor ran".into(),
+            false => format!("the editor {} failed ({status})", self.shown()),
+        };
         Failure::new(Exit::System, message, "nothing was changed")
     }
 }
 
-/// Waits for the editor. Returns its status, and the signal that asked this program to end.
-fn watched(mut child: Child) -> io::Result<(ExitStatus, Option<i32>)> {
-    let (id, asked) = (Pid::from_child(&child), Arc::new(Mutex::new(None)));
-    let running = Arc::new(Mutex::new(Some(id)));
-    let diversion = signals::divert({
-        let (running, asked) = (Arc::clone(&running), Arc::clone(&asked));
-        move |number| {
-            let signal = [Signal::HUP, Signal::TERM].into_iter().find(|signal| signal.as_raw() == number);
-            if let Some(signal) = signal {
-                *asked.lock() = Some(number);
-                end(&running, signal);
-            }
-        }
-    });
+/// Waits for the end of the editor.
+fn wait(mut child: Child, run: &Mutex<Watched>) -> io::Result<ExitStatus> {
+    let id = Pid::from_child(&child);
+    let asked = {
+        let mut run = run.lock();
+        run.running = Some(id);
+        run.asked
+    };
+    if asked.is_some() {
+        let _ = kill_process(id, Signal::TERM);
+    }
     // The number of the editor's process stays valid until `wait`.
     let _ = waitid(WaitId::Pid(id), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
-    *running.lock() = None;
-    let status = child.wait();
-    drop(diversion);
-    let asked = *asked.lock();
-    Ok((status?, asked))
+    {
+        let mut run = run.lock();
+        (run.running, run.has_ended) = (None, true);
+    }
+    let status = child.wait()?;
+    // If the editor ends by a Ctrl-C, this program does, too: the system has sent the Ctrl-C to both.
+    let typed = status.signal().filter(|number| [Signal::INT, Signal::QUIT].map(Signal::as_raw).contains(number));
+    let mut run = run.lock();
+    run.asked = run.asked.or(typed);
+    Ok(status)
+}
+
+/// Returns the function that gets the signals. HUP and TERM end the editor. A Ctrl-C is dropped until the editor has
+/// ended, because the editor gets the Ctrl-C from the system.
+fn watch(run: Arc<Mutex<Watched>>) -> impl FnMut(i32) {
+    move |number| {
+        let passed = [Signal::HUP, Signal::TERM].into_iter().find(|signal| signal.as_raw() == number);
+        {
+            let mut run = run.lock();
+            if passed.is_some() || run.has_ended {
+                run.asked = Some(number);
+            }
+        }
+        if let Some(signal) = passed {
+            end(&run, signal);
+        }
+    }
 }
 
 /// Ends the editor by a signal, or by force if it takes too long.
-fn end(running: &Mutex<Option<Pid>>, signal: Signal) {
-    let kill = |signal| running.lock().is_some_and(|id| kill_process(id, signal).is_ok());
+fn end(run: &Mutex<Watched>, signal: Signal) {
+    let kill = |signal| run.lock().running.is_some_and(|id| kill_process(id, signal).is_ok());
     let begin = Instant::now();
     kill(signal);
     while begin.elapsed() < PATIENCE {
-        if running.lock().is_none() {
+        if run.lock().running.is_none() {
             return;
         }
         thread::sleep(PERIOD);

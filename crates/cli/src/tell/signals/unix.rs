@@ -65,7 +65,10 @@ pub fn divert(act: impl FnMut(i32) + Send + 'static) -> Diversion {
 
 impl Drop for Diversion {
     fn drop(&mut self) {
-        *DIVERTED.lock() = None;
+        let mut diverted = DIVERTED.lock();
+        // The handler sets this value after it has passed the signal on, so it is reset only here.
+        ARRIVED.store(false, Ordering::Relaxed);
+        *diverted = None;
     }
 }
 
@@ -73,7 +76,6 @@ impl Drop for Diversion {
 fn is_diverted(signal: i32) -> bool {
     let mut diverted = DIVERTED.lock();
     let Some(act) = diverted.as_mut() else { return false };
-    ARRIVED.store(false, Ordering::Relaxed);
     act(signal);
     true
 }
