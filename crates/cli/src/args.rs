@@ -10,6 +10,8 @@ use std::io::{self, Write};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+#[cfg(unix)]
+use crate::command::edit;
 #[cfg(all(feature = "mount", target_os = "linux"))]
 use crate::command::mount;
 use crate::command::plan::Task;
@@ -77,6 +79,8 @@ enum Command {
     Mount(mount::MountArgs),
     Diff(diff::DiffArgs),
     Inspect(inspect::InspectArgs),
+    #[cfg(unix)]
+    Edit(edit::EditArgs),
     Rewrap(rewrap::RewrapArgs),
     Pack(pack::PackCommand),
     Unpack(unpack::UnpackCommand),
@@ -112,6 +116,8 @@ const COMMANDS: &[(&str, Maker)] = &[
     ("mount", mount::MountArgs::augment_args),
     ("diff", diff::DiffArgs::augment_args),
     ("inspect", inspect::InspectArgs::augment_args),
+    #[cfg(unix)]
+    ("edit", edit::EditArgs::augment_args),
     ("rewrap", rewrap::RewrapArgs::augment_args),
     ("pack", pack::PackCommand::augment_args),
     ("unpack", unpack::UnpackCommand::augment_args),
@@ -336,6 +342,8 @@ impl Command {
             #[cfg(all(feature = "mount", target_os = "linux"))]
             Self::Mount(args) => Box::new(args.plan()?),
             Self::Inspect(args) => Box::new(args.plan()?),
+            #[cfg(unix)]
+            Self::Edit(args) => Box::new(args.plan()?),
             Self::Rewrap(args) => Box::new(args.plan()?),
             Self::Pack(args) => Box::new(args.plan()?),
             Self::Unpack(args) => Box::new(args.plan()?),

@@ -4,6 +4,8 @@ pub mod agent;
 pub mod cluster;
 pub mod completions;
 pub mod diff;
+#[cfg(unix)]
+pub mod edit;
 pub mod folder;
 pub mod inspect;
 pub mod keygen;

@@ -15,11 +15,12 @@ use std::sync::{Arc, OnceLock};
 
 use crate::cleanup::{self, Guard};
 use crate::clear::clear;
+use crate::erase::erase;
 use crate::error::{Error, Exchanged, Step};
 use crate::folder::{Folder, trimmed};
 use crate::handle::{Handle, Locked};
 use crate::names;
-use crate::sweep::sweep;
+use crate::sweep::{Remove, sweep_by};
 use crate::system::{Errno, user};
 
 /// The maximum number of temporary names that are tried. Another run can mistake a new folder that is not locked yet
@@ -55,13 +56,27 @@ impl DraftFolder {
     /// # Errors
     /// If the folder cannot be made.
     pub fn create_in(parent: &Folder, name: &OsStr) -> Result<Self, Error> {
-        sweep(parent, name);
+        Self::create_by(parent, name, clear)
+    }
+
+    /// Makes a folder for secrets in an open folder. Before the folder is removed, the files in it are overwritten.
+    /// The same holds for folders that killed runs left.
+    ///
+    /// # Errors
+    /// If the folder cannot be made.
+    pub fn create_erased_in(parent: &Folder, name: &OsStr) -> Result<Self, Error> {
+        Self::create_by(parent, name, erase)
+    }
+
+    /// Makes a folder that the function `remove_all` removes, unless the folder gets its name.
+    fn create_by(parent: &Folder, name: &OsStr, remove_all: Remove) -> Result<Self, Error> {
+        sweep_by(parent, name, remove_all);
         for _ in 0..TRIES {
             let temporary = names::name(name);
             let (at, own, draft) = (parent.clone(), temporary.clone(), Arc::new(OnceLock::<Folder>::new()));
             let opened = Arc::clone(&draft);
             let remove = move || {
-                let _ = opened.get().is_some_and(|draft| clear(draft, &own));
+                let _ = opened.get().is_some_and(|draft| remove_all(draft, &own));
                 opened.get().inspect(|draft| draft.let_go());
                 // Another folder may have the draft's name by now. So this removal by name removes only an empty
                 // folder.

@@ -7,6 +7,7 @@ mod clear;
 mod copy;
 mod draft;
 mod draft_folder;
+mod erase;
 mod error;
 mod folder;
 mod handle;

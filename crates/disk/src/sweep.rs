@@ -20,6 +20,14 @@ const NEW: Duration = Duration::from_secs(5);
 /// because another user could make the removal of a deep folder take long. A draft without a name cannot collide with
 /// old drafts, so this function is not called when such a draft is made.
 pub fn sweep(folder: &Folder, name: &OsStr) {
+    sweep_by(folder, name, clear);
+}
+
+/// A function that removes the folder with this name and everything in it. Returns whether the folder is gone.
+pub(crate) type Remove = fn(&Folder, &OsStr) -> bool;
+
+/// Does the same as [`sweep`], but removes folders with the function `remove_all`.
+pub(crate) fn sweep_by(folder: &Folder, name: &OsStr, remove_all: Remove) {
     let mut swept = Vec::new();
     for (found, _) in folder.entries().into_iter().flatten().flatten() {
         if !names::is_of(&found, name) {
@@ -34,7 +42,7 @@ pub fn sweep(folder: &Folder, name: &OsStr) {
             && folder.has(&found, &file);
         let is_gone = is_left
             && match &draft {
-                Some(draft) => clear(draft, &found) && folder.remove_folder(&found).is_ok(),
+                Some(draft) => remove_all(draft, &found) && folder.remove_folder(&found).is_ok(),
                 None => folder.remove(&found).is_ok(),
             };
         if is_gone {

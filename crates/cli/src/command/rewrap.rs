@@ -2,8 +2,8 @@
 
 mod change;
 mod file;
-mod known;
-mod moved;
+pub mod known;
+pub mod moved;
 mod object;
 pub use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -26,6 +26,8 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["passwd", "password"], "deadpan keys protect"),
     (&["ls", "l", "contents"], "deadpan list"),
     (&["info", "show", "stat", "dump"], "deadpan inspect"),
+    #[cfg(unix)]
+    (&["change", "modify", "editor", "vi", "vim", "nano"], "deadpan edit"),
     (&["rekey", "reencrypt", "re-encrypt", "readdress", "share-with", "grant", "revoke"], "deadpan rewrap"),
     (&["par2", "recover", "parity", "fix", "heal"], "deadpan repair"),
     (&["check", "test"], "deadpan open --verify, for a sealed file, or deadpan verify, for a signature"),

@@ -154,6 +154,25 @@ impl Identities {
         self.list.push(Candidate { name: "the passphrase".into(), path: None, state });
     }
 
+    /// Returns the passphrase of a sealed file: the passphrase that has opened the file, or else the one that the user
+    /// gives and that opens the file.
+    #[cfg(unix)]
+    pub fn passphrase_of(&mut self, name: &str, sealed: &Sealed<'_>) -> Result<Passphrase, Failure> {
+        if self.known().is_none() {
+            self.open_by_passphrase(name, sealed)?;
+        }
+        self.known().ok_or_else(|| not_given(name))
+    }
+
+    /// Returns the passphrase that has opened a file.
+    #[cfg(unix)]
+    fn known(&self) -> Option<Passphrase> {
+        self.list.iter().find_map(|candidate| match &candidate.state {
+            CandidateState::Ready(Identity::Passphrase(passphrase)) => Some(passphrase.clone()),
+            _ => None,
+        })
+    }
+
     /// Returns the public keys that are known without a passphrase.
     pub fn public_keys(&self) -> Vec<PublicKey> {
         let public = |candidate: &Candidate| match &candidate.state {

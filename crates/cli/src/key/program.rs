@@ -28,11 +28,16 @@ impl FromStr for PassphraseCommand {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, &'static str> {
-        match shlex::split(text) {
-            None => Err("a quote in the command is not closed"),
-            Some(words) if words.is_empty() => Err("the command is empty"),
-            Some(words) => Ok(Self { words }),
-        }
+        words(text).map(|words| Self { words })
+    }
+}
+
+/// Splits a command into words as a shell would split it. There is at least one word.
+pub fn words(text: &str) -> Result<Vec<String>, &'static str> {
+    match shlex::split(text) {
+        None => Err("a quote in the command is not closed"),
+        Some(words) if words.is_empty() => Err("the command is empty"),
+        Some(words) => Ok(words),
     }
 }
 

@@ -199,6 +199,17 @@ pub fn resolve(named: &[String], home: &Home, passphrases: &Passphrases) -> Resu
     Ok(vec![in_file(&own.path, passphrases)?])
 }
 
+/// Returns the signer whose signatures this key verifies: one of the user's own keys, or a key in the SSH agent.
+#[cfg(unix)]
+pub fn with_key(key: &VerifyingKey, home: &Home, passphrases: &Passphrases) -> Result<Option<Signer>, Failure> {
+    for own in home.own_signing()? {
+        if own.verifying().is_ok_and(|public| public.as_ref() == Some(key)) {
+            return in_file(&own.path, passphrases).map(Some);
+        }
+    }
+    Ok(in_agent("the key", key).ok())
+}
+
 /// Returns the signer for one argument: a public key of SSH whose private half is in the agent, one of the user's own
 /// keys, or a file.
 fn signer(text: &str, home: &Home, passphrases: &Passphrases) -> Result<Signer, Failure> {

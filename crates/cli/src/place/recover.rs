@@ -63,7 +63,7 @@ fn wait(path: &Path, file: &File) -> Result<(), Failure> {
 }
 
 pub fn busy(path: &Path) -> Failure {
-    let message = format!("another run changes the recipients of {} at this moment", shown(path));
+    let message = format!("another run changes {} at this moment", shown(path));
     Failure::new(Exit::System, message, "try again when it has ended")
 }
 

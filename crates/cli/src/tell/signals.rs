@@ -26,7 +26,7 @@ use crate::tell::shown::shown;
 use deadpan_disk::cleanup;
 
 #[cfg(unix)]
-pub use self::unix::{around_stop, die_of_broken_pipe, survive_large_files};
+pub use self::unix::{Diversion, around_stop, die_of_broken_pipe, divert, end, survive_large_files};
 #[cfg(windows)]
 pub use self::windows::{die_of_broken_pipe, survive_large_files};
 pub use deadpan_disk::cleanup::{Guard, guard, hold, notice};

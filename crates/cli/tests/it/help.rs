@@ -14,7 +14,7 @@ const USUAL: &str = "deadpan keygen && deadpan keygen -o ~/.config/deadpan/work.
     head -c 5000 /dev/zero > data && echo words > pw";
 
 /// A command, the shell commands to run before its examples, and the number of examples that cannot run here.
-const COMMANDS: [(&str, &str, usize); 33] = [
+const COMMANDS: [(&str, &str, usize); 34] = [
     ("keygen", "", 0),
     ("keys", "USUAL && deadpan keys remove alice && deadpan keys unprotect hybrid", 0),
     ("keys add", "USUAL && deadpan keys remove alice", 1),
@@ -64,6 +64,12 @@ const COMMANDS: [(&str, &str, usize); 33] = [
         deadpan keys add alice alice-2.pub && echo text > a.txt && cp a.txt one.tar.gz && \
         deadpan sign -k alice-2.key a.txt report.pdf one.tar.gz && \
         echo alice $(deadpan keys export --ssh alice) > allowed_signers",
+        1,
+    ),
+    (
+        "edit",
+        "USUAL && deadpan keygen -o carol.key && deadpan seal notes.txt && cp notes.txt minutes.txt && \
+        deadpan seal -r hybrid -r carol.pub minutes.txt",
         1,
     ),
     (
@@ -144,7 +150,8 @@ fn examples(help: &str) -> Vec<&str> {
 
 /// Runs a line of shell, as a user whose home is the sandbox.
 fn shell(sandbox: &Sandbox, line: &str) -> Run {
-    let home = "unset DEADPAN_HOME XDG_CONFIG_HOME; export HOME=$PWD DEADPAN_PASSPHRASE=secret COLUMNS=200";
+    let home =
+        "unset DEADPAN_HOME XDG_CONFIG_HOME; export HOME=$PWD DEADPAN_PASSPHRASE=secret COLUMNS=200 VISUAL=touch";
     sandbox.shell(&format!("set -eo pipefail; shopt -s nullglob; {home}; {line}"))
 }
 
@@ -158,7 +165,7 @@ fn try_examples(usual: &Path, (command, prepare, skipped): (&str, &str, usize)) 
     let all = examples(&help);
     assert!(!all.is_empty(), "{command} has no examples:\n{help}");
     let can_run = |line: &&&str| {
-        !["ssh ", "~/.ssh/", "curl ", "passphrase -p", "/dev/sdX", "dieharder", " 10G ", "s3://"]
+        !["ssh ", "~/.ssh/", "curl ", "passphrase -p", "/dev/sdX", "dieharder", " 10G ", "s3://", "code --wait"]
             .iter()
             .any(|word| line.contains(word))
     };

@@ -13,6 +13,7 @@ mod completions;
 mod costs;
 mod covers;
 mod damage;
+mod edit;
 mod faults;
 mod forged_pictures;
 mod frozen;

@@ -226,7 +226,7 @@ fn two_changes_at_once_exclude_each_other() {
     let held = File::open(sandbox.path("data.dpn")).unwrap();
     flock(&held, FlockOperation::LockExclusive).unwrap();
     let args = ["rewrap", "--remove", "other.pub", "data.dpn"];
-    sandbox.run(&args).expect(4, "another run changes the recipients of data.dpn at this moment");
+    sandbox.run(&args).expect(4, "another run changes data.dpn at this moment");
     assert!(sandbox.read("data.dpn") == new);
     drop(held);
     sandbox.run(&args).expect(0, "");

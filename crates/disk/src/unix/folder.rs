@@ -179,6 +179,23 @@ impl Folder {
         false
     }
 
+    /// Whether the files in this folder lie in memory, and not on a disk. The system may still write them to the swap.
+    #[cfg(target_os = "linux")]
+    #[must_use]
+    pub fn is_in_memory(&self) -> bool {
+        /// The numbers of the file systems tmpfs and ramfs.
+        const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58f6];
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the numbers have 32 bits")]
+        rustix::fs::fstatfs(&self.handle).is_ok_and(|system| IN_MEMORY.contains(&(system.f_type as u32)))
+    }
+
+    /// Returns `false`: only Linux says which file systems lie in memory.
+    #[cfg(not(target_os = "linux"))]
+    #[must_use]
+    pub fn is_in_memory(&self) -> bool {
+        false
+    }
+
     /// Opens the folder at a path relative to this folder, and follows links on the way.
     pub(crate) fn follow(&self, path: &Path) -> Result<Self, Errno> {
         Ok(Self::found(open_followed(&self.handle, path)?, Some(&self.trail), path))

@@ -32,7 +32,7 @@ pub fn replace(target: &LockedFile, header: &[u8], old: u64, force: bool) -> Res
     output.write_all_at(header, 0).map_err(|error| target.failed("write", &error))?;
     let copied = copy(&target.file, old, output, header.len() as u64, total, |bytes| progress.add(bytes));
     copied.map_err(|error| Failure::seal(&target.shown(), error))?;
-    land(target, partial, force)?;
+    land(target, partial, force, None)?;
     Ok(notes)
 }
 
@@ -46,7 +46,7 @@ pub fn replace_armor(
 ) -> Result<Vec<String>, Failure> {
     let (partial, notes) = begin(target, force)?;
     armor(partial.file(), header, sealed).map_err(|error| Failure::seal(&target.shown(), error))?;
-    land(target, partial, force)?;
+    land(target, partial, force, None)?;
     Ok(notes)
 }
 
@@ -57,7 +57,7 @@ pub fn rehearse(target: &LockedFile, force: bool) -> Result<Vec<String>, Failure
 
 /// Makes the new file in the folder of the old file. Without `force`, returns an error before the data are copied if
 /// the new file cannot keep an attribute of the old file.
-fn begin(target: &LockedFile, force: bool) -> Result<(Partial, Vec<String>), Failure> {
+pub fn begin(target: &LockedFile, force: bool) -> Result<(Partial, Vec<String>), Failure> {
     let partial = Partial::create_at(&target.real, &target.path)?;
     let lost = keep(partial.file(), &target.file, force).map_err(|error| partial::failure(&target.path, error))?;
     let lost: Vec<_> = lost.iter().map(ToString::to_string).collect();
@@ -101,13 +101,17 @@ fn append(output: &mut impl Write, header: &[u8], mut payload: impl Read) -> Res
 }
 
 /// Gives the new file the attributes of the old file. Gives the new file the name of the old file, if the old file
-/// still has this name.
-fn land(target: &LockedFile, partial: Partial, force: bool) -> Result<(), Failure> {
+/// still has this name. If the contents are new, `modified` is the time of their last change: seconds since 1970, and
+/// nanoseconds.
+pub fn land(target: &LockedFile, partial: Partial, force: bool, modified: Option<(i64, u32)>) -> Result<(), Failure> {
     // Writing has changed the new file's time and has removed its setuid and setgid bits, so the attributes are set
     // again.
     keep(partial.file(), &target.file, force).map_err(|error| partial::failure(&target.path, error))?;
     let listed = partial.file().take_access_list(&target.file);
     listed.map_err(|error| Failure::path("set the access control list of", &target.path, &error))?;
+    if let Some(modified) = modified {
+        partial.file().set_modified_at(modified).map_err(|error| target.failed("set the time of", &error))?;
+    }
     target.refuse_changed()?;
     partial.land_dressed(Replace::Only(target.about.id), true)
 }

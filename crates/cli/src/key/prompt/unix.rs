@@ -27,6 +27,11 @@ impl Terminal {
         OpenOptions::new().read(true).write(true).open("/dev/tty").ok().map(|file| Self(Arc::new(file)))
     }
 
+    /// Returns the terminal as a file, for another program.
+    pub fn file(&self) -> std::io::Result<File> {
+        self.0.try_clone()
+    }
+
     /// Asks the question, and reads a line without echo. If Ctrl-Z stops the program, the terminal's settings are
     /// restored until the program continues; then the question is asked again.
     pub fn ask(&self, question: &str) -> Result<Passphrase, Failure> {

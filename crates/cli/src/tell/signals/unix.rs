@@ -34,7 +34,7 @@ pub(super) fn listen() {
             let _ = flag::register(signal, ARRIVED.clone());
         }
         let mut signals = signals.forever();
-        let Some(first) = signals.next() else { return };
+        let Some(first) = signals.find(|signal| !is_diverted(*signal)) else { return };
         let begin = Instant::now();
         if thread::Builder::new().spawn(move || end(first)).is_err() {
             end(first);
@@ -47,7 +47,41 @@ pub(super) fn listen() {
     });
 }
 
-fn end(signal: i32) {
+type Diverted = Box<dyn FnMut(i32) + Send>;
+
+/// The function that gets the signals, if they do not end the program.
+static DIVERTED: Mutex<Option<Diverted>> = Mutex::new(None);
+
+/// While this value exists, the signals do not end the program.
+#[must_use]
+pub struct Diversion(());
+
+/// Passes the signals that usually end the program to `act`, until the returned value is dropped. Waits for a running
+/// call of `act` before the value is dropped.
+pub fn divert(act: impl FnMut(i32) + Send + 'static) -> Diversion {
+    *DIVERTED.lock() = Some(Box::new(act));
+    Diversion(())
+}
+
+impl Drop for Diversion {
+    fn drop(&mut self) {
+        let mut diverted = DIVERTED.lock();
+        // The handler sets this value after it has passed the signal on, so it is reset only here.
+        ARRIVED.store(false, Ordering::Relaxed);
+        *diverted = None;
+    }
+}
+
+/// Passes a signal to the function that gets the signals. Returns whether there is such a function.
+fn is_diverted(signal: i32) -> bool {
+    let mut diverted = DIVERTED.lock();
+    let Some(act) = diverted.as_mut() else { return false };
+    act(signal);
+    true
+}
+
+/// Runs the cleanups, and ends the program by this signal.
+pub fn end(signal: i32) {
     // While `_held` exists, no output is created or renamed.
     let _held = cleanup::run();
     die(signal);
