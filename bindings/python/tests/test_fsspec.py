@@ -343,7 +343,7 @@ def test_keys_stay_out_of_everything(place):
 def test_own_keys(place, monkeypatch):
     monkeypatch.setenv("DEADPAN_HOME", str(place / "home"))
     files = fsspec.filesystem("deadpan", fo="x.dpn")
-    with pytest.raises(deadpan.NoKeyError, match="home has no key.*storage_options"):
+    with pytest.raises(deadpan.NoKeyError, match="home' has no key.*storage_options"):
         files.info("a.csv")
     (place / "home").mkdir()
     (place / "home/damaged.key").write_bytes(b"no key")

@@ -29,7 +29,8 @@ class Keys:
         try:
             if keys:
                 return NativeSealed(source, keys, max_cost=self._max_cost)
-            why = f"{folder} has no key that opens files without a passphrase"
+            where = repr(str(folder)) if folder else "the key folder"
+            why = f"{where} has no key that opens files without a passphrase"
         except NoKeyError as error:
             why = str(error)
         advice = "pass a key: storage_options={'keys': deadpan.PrivateKey.read(...)}"
