@@ -145,7 +145,7 @@ fn below(parent: Command, name: &str, path: &str) -> Command {
     parent.mut_subcommands(|command| {
         let (own, called) = (command.get_name().to_owned(), format!("{path} {}", command.get_name()));
         if command.has_subcommands() {
-            return below(command, &own, &called).mut_args(first_sentence);
+            return below(shortened(listing(command), &called, false), &own, &called).mut_args(first_sentence);
         }
         let kept = EVERYDAY.iter().find(|(names, _)| *names == [name, own.as_str()]).map(|(_, options)| *options);
         let command = command.mut_args(|argument| {
@@ -153,13 +153,19 @@ fn below(parent: Command, name: &str, path: &str) -> Command {
             let is_hidden = argument.get_long().is_some_and(|long| !is_kept(long));
             first_sentence(argument).hide_short_help(is_hidden)
         });
-        let more = format!("More: {called} --help (all options, examples and exit codes)");
-        match command.get_after_help().map(ToString::to_string) {
-            Some(text) => command.after_help(format!("{}{more}", first_examples(&text))),
-            None if kept.is_some() => command.after_help(more),
-            None => command,
-        }
+        shortened(command, &called, kept.is_some())
     })
+}
+
+/// Shortens the text after the options: keeps the first examples, and says where everything is. `hides` is true if
+/// options are missing.
+fn shortened(command: Command, called: &str, hides: bool) -> Command {
+    let more = format!("More: {called} --help (all options, examples and exit codes)");
+    match command.get_after_help().map(ToString::to_string) {
+        Some(text) => command.after_help(format!("{}{more}", first_examples(&text))),
+        None if hides => command.after_help(more),
+        None => command,
+    }
 }
 
 /// Removes everything after the first sentence from the help of an argument.

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use crate::command::plan::Plan;
 use crate::tell::failure::Failure;
 
-/// Hands over and looks at shares of files that several keys open together (seal --any)
+/// Hands over shares, and looks at them: shares of files that several keys open together (seal --any)
 #[derive(Debug, clap::Args)]
 pub struct ShareArgs {
     #[command(subcommand)]

@@ -75,8 +75,8 @@ fn may_mount() -> bool {
 /// A folder with files of several kinds, sealed.
 fn sealed(options: &str) -> Sandbox {
     let sandbox = Sandbox::with_key("ecc");
-    let line = "umask 022 && mkdir -p tree/a/b tree/empty && printf 'one\\n' > tree/a/b/one && ln -s ../one tree/a/link \
-        && ln tree/a/b/one tree/hard && : > tree/nothing && truncate -s 3M tree/holes \
+    let line = "umask 022 && mkdir -p tree/a/b tree/empty && printf 'one\\n' > tree/a/b/one \
+        && ln -s ../one tree/a/link && ln tree/a/b/one tree/hard && : > tree/nothing && truncate -s 3M tree/holes \
         && printf x | dd of=tree/holes bs=1 seek=2000000 conv=notrunc status=none && chmod 750 tree/a \
         && head -c 1500000 /dev/urandom > tree/random && touch -d 2001-02-03T04:05:06.789 tree/random";
     sandbox.shell(line).expect(0, "");
@@ -132,8 +132,8 @@ fn a_file_an_age_file_armor_and_a_pipe() {
         ("tree.age", "a", "a\n"),
     ] {
         let line = format!(
-            "mkdir -p mnt; deadpan mount {args} mnt & for i in $(seq 500); do mountpoint -q mnt && break; sleep 0.02; done; \
-             ls mnt; cat mnt/*; umount mnt && wait"
+            "mkdir -p mnt; deadpan mount {args} mnt & for i in $(seq 500); do mountpoint -q mnt && break; sleep 0.02; \
+             done; ls mnt; cat mnt/*; umount mnt && wait"
         );
         let run = sandbox.shell(&line).expect(0, "");
         assert_eq!(String::from_utf8_lossy(run.stdout()), format!("{name}\n{contents}"), "{args}");

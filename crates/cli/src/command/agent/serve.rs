@@ -209,8 +209,8 @@ fn is_own(_stream: &UnixStream) -> bool {
 }
 
 /// Makes the agent forget each key when its time is over, and all keys after the machine has slept. Returns when the
-/// agent has to end: if its socket was removed, for example at logout, or if it has no key left and `may_end` returns true.
-/// A brief agent may end when no client waits for an answer.
+/// agent has to end: if its socket was removed, for example at logout, or if it has no key left and `may_end` returns
+/// true. A brief agent may end when no client waits for an answer.
 fn watch(keyring: &Mutex<Keyring>, is_there: impl Fn() -> bool, may_end: impl Fn() -> bool) {
     let start = Instant::now();
     let mut asleep = sleep();
