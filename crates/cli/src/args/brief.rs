@@ -127,16 +127,20 @@ pub fn brief(cli: Command) -> Command {
     below(cli, &name, &name)
 }
 
-/// Returns the command line with a description of one line for each command, for the list of all commands.
+/// Returns the command line with descriptions of one line, of the program and of each command, for the list of all
+/// commands.
 pub fn listing(cli: Command) -> Command {
-    cli.mut_subcommands(|command| {
-        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-        let end = if about.len() > LINE { [": ", ", ", " ("].iter().find_map(|end| about.find(end)) } else { None };
-        match end {
-            Some(end) => command.about(about[..end].to_owned()),
-            None => command,
-        }
-    })
+    one_line(cli.mut_subcommands(one_line))
+}
+
+/// Shortens the description of a command to one line.
+fn one_line(command: Command) -> Command {
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let end = if about.len() > LINE { [": ", ", ", " ("].iter().find_map(|end| about.find(end)) } else { None };
+    match end {
+        Some(end) => command.about(about[..end].to_owned()),
+        None => command,
+    }
 }
 
 /// Shortens the help of all commands below `parent`. `path` contains the words that call the parent command, such as

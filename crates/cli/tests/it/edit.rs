@@ -237,7 +237,8 @@ fn text_that_cannot_be_written_is_sealed_in_memory() {
     let (sandbox, Some(memory)) = (prepared(""), Memory::new("full")) else { return };
     let line = "mkdir disk && mount -t tmpfs -o size=64k none disk && cp notes.txt.dpn disk && \
         echo 'head -c 70000 /dev/urandom > disk/full; echo long > $1' > edit.sh; \
-        deadpan edit --editor 'sh edit.sh' disk/notes.txt.dpn; code=$?; deadpan open -o - disk/notes.txt.dpn; exit $code";
+        deadpan edit --editor 'sh edit.sh' disk/notes.txt.dpn; code=$?; \
+        deadpan open -o - disk/notes.txt.dpn; exit $code";
     let mut command = sandbox.command("unshare", &["-m", "bash", "-c", line]);
     command.env("XDG_RUNTIME_DIR", &memory.0);
     let run = finish(command, LIMIT, |_| ());
