@@ -21,7 +21,8 @@ const COMMANDS: &[(&[&str], &str)] = &[
         "deadpan keygen",
     ),
     (&["key", "contact", "contacts", "recipients", "list-keys"], "deadpan keys"),
-    (&["import", "add-key", "add"], "deadpan keys add"),
+    (&["import"], "deadpan keys import, for a private key, or deadpan keys add, for a contact"),
+    (&["add-key", "add"], "deadpan keys add"),
     (&["export"], "deadpan keys export"),
     (&["passwd", "password"], "deadpan keys protect"),
     (&["ls", "l", "contents"], "deadpan list"),
@@ -40,8 +41,8 @@ const COMMANDS: &[(&[&str], &str)] = &[
 ];
 
 const KEYS: &[(&[&str], &str)] = &[
-    (&["list", "ls", "show"], "deadpan keys"),
-    (&["import", "new-contact"], "deadpan keys add"),
+    (&["ls", "show"], "deadpan keys"),
+    (&["new-contact"], "deadpan keys add"),
     (&["rm", "delete", "del"], "deadpan keys remove"),
     (&["encrypt", "passwd", "password", "passphrase"], "deadpan keys protect"),
     (&["decrypt"], "deadpan keys unprotect"),
