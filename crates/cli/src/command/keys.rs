@@ -122,7 +122,9 @@ enum KeysCommand {
         "deadpan keys move -o keys.dpn    then, on the new machine: deadpan keys import keys.dpn"
     ))]
     Move(moving::MoveArgs),
-    /// Chooses the key that files are sealed to when no recipient is named, or prints its name
+    /// Chooses your default key, or prints its name
+    ///
+    /// Files are sealed to this key when no recipient is named.
     #[command(after_help = help!(
         "deadpan keys default          prints the name",
         "deadpan keys default work     from now on, files are sealed to this key of yours"
