@@ -33,7 +33,6 @@ use deadpan_disk::{Error, Folder, Way, parent as folder_of};
 /// Lists your own keys and your contacts, and manages them
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
-    "deadpan keys                          your own keys and your contacts",
     "deadpan keys add alice alice.pub      then: deadpan seal -r alice FILE",
     "deadpan keys export > me.pub          your public key, to give away"
 ))]
