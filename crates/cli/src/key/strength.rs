@@ -10,14 +10,16 @@ use deadpan_ct::Wiped;
 use deadpan_seal::Passphrase;
 
 /// The most frequent passwords and their parts, the most frequent first.
-const COMMON: &str = "123456 password 12345678 qwerty 123456789 12345 1234 111111 1234567 dragon 123123 baseball abc123 \
-    football monkey letmein shadow master 696969 michael mustang 666666 qwertyuiop 123321 1234567890 superman 654321 \
-    1qaz2wsx 7777777 000000 qazwsx jordan jennifer zxcvbnm asdfgh hunter buster soccer harley batman andrew tigger \
-    sunshine iloveyou 2000 charlie robert thomas hockey ranger daniel starwars klaster george computer michelle jessica \
-    pepper 1111 zxcvbn 555555 11111111 131313 freedom 777777 pass maggie 159753 aaaaaa ginger princess joshua cheese \
-    amanda summer love ashley 6969 nicole chelsea matthew access yankees 987654321 dallas austin thunder taylor matrix \
-    welcome admin login hello secret changeme trustno1 passphrase test 1q2w3e4r5t6y zaq12wsx q1w2e3r4t5y6 qweasdzxc \
-    pokemon whatever killer ncc1701 thx1138 112233 121212 qwerty123 lovely babygirl default root guest";
+const COMMON: &str = "123456 password 12345678 qwerty 123456789 12345 1234 111111 1234567 dragon 123123 baseball \
+    abc123 football monkey letmein shadow master 696969 michael mustang 666666 qwertyuiop \
+    123321 1234567890 superman 654321 1qaz2wsx 7777777 000000 qazwsx jordan jennifer zxcvbnm \
+    asdfgh hunter buster soccer harley batman andrew tigger sunshine iloveyou 2000 charlie \
+    robert thomas hockey ranger daniel starwars klaster george computer michelle jessica \
+    pepper 1111 zxcvbn 555555 11111111 131313 freedom 777777 pass maggie 159753 aaaaaa ginger \
+    princess joshua cheese amanda summer love ashley 6969 nicole chelsea matthew access \
+    yankees 987654321 dallas austin thunder taylor matrix welcome admin login hello secret \
+    changeme trustno1 passphrase test 1q2w3e4r5t6y zaq12wsx q1w2e3r4t5y6 qweasdzxc pokemon \
+    whatever killer ncc1701 thx1138 112233 121212 qwerty123 lovely babygirl default root guest";
 /// Rows of keyboards. The digits are a sequence.
 const ROWS: [&str; 8] =
     ["qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./", "qwertzuiop", "yxcvbnm", "azertyuiop", "qsdfghjklm", "!@#$%^&*()_+"];

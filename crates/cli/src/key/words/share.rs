@@ -236,7 +236,8 @@ mod tests {
             value: Secret::copy_of(&[7; 32]),
         };
         let words = "agree mosquito dog alcohol doctor loan bright thought alpha deal scrub asthma idea logic \
-            bright thought alpha deal scrub asthma idea logic bright thought alpha deal scrub asthma idea sting critic often";
+            bright thought alpha deal scrub asthma idea logic bright thought alpha deal scrub asthma idea \
+            sting critic often";
         assert_eq!(share.words().join(" "), words);
     }
 }
