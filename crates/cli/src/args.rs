@@ -52,8 +52,10 @@ macro_rules! key_folder {
     "  deadpan seal -r alice report.pdf   for Alice, a contact (deadpan keys add)\n",
     "  deadpan help seal                  what a command does, with examples\n",
     "\nEnvironment:\n",
-    "  DEADPAN_HOME   the folder of your keys, usually ",
-    key_folder!()
+    "  DEADPAN_HOME        the folder of your keys, usually ",
+    key_folder!(),
+    "\n",
+    "  DEADPAN_PASSPHRASE  the passphrase, where nobody can type it"
 ))]
 struct GlobalArgs {
     /// Print errors alone: no notes, no summaries, no progress
