@@ -23,6 +23,8 @@ use deadpan_lab::invocation;
 pub fn run() -> u8 {
     signals::survive_large_files();
     signals::attach();
+    #[cfg(panic = "abort")]
+    signals::clean_up_after_panic();
     let words: Vec<OsString> = [OsString::from("deadpan")].into_iter().chain(invocation::arguments()).collect();
     // The threads that a command starts inherit the mode on Linux. Other systems start threads without it.
     let code = with_data_independent_timing(|| {

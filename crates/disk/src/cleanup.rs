@@ -9,8 +9,12 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
+
+/// How long a panicking thread waits for the cleanups of other threads.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 type Cleanup = Box<dyn FnMut() + Send>;
 
@@ -180,6 +184,17 @@ pub fn run() -> Held {
     let mut held = Held(pending());
     held.0.run();
     held
+}
+
+/// Runs all cleanups after a panic, in a program that a panic ends at once. Does nothing if the panicking thread may be
+/// inside a cleanup.
+pub fn run_after_panic() {
+    ENDING.store(true, Ordering::Relaxed);
+    if let Some(mut pending) = PENDING.try_lock_for(PATIENCE) {
+        pending.run();
+        // Until the process ends, no output can get its final name.
+        std::mem::forget(pending);
+    }
 }
 
 /// Runs all cleanups, for a caller that continues to run after this call, such as a library whose interpreter exits.

@@ -44,6 +44,17 @@ pub fn attach() {
     cleanup::on_swept(tell);
 }
 
+/// Makes a panic remove unfinished outputs and restore the terminal before it ends the program. In a program that
+/// unwinds, this happens by itself.
+#[cfg(panic = "abort")]
+pub fn clean_up_after_panic() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        usual(panic);
+        cleanup::run_after_panic();
+    }));
+}
+
 fn tell(swept: &[PathBuf]) {
     match swept {
         [] => {}
