@@ -8,7 +8,6 @@ mod import;
 mod list;
 mod moving;
 pub mod protect;
-mod qr;
 mod rename;
 mod restore;
 mod sheet;

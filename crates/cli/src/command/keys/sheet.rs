@@ -4,7 +4,8 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::time::SystemTime;
 
-use crate::command::keys::qr::QrCode;
+use qrcode::{Color, EcLevel, QrCode};
+
 use crate::key::home::check_name;
 use crate::tell::clock::{Clock, since_1970};
 use deadpan_ct::Wiped;
@@ -118,12 +119,13 @@ fn entries(out: &mut Vec<u8>, entries: &[(&str, &dyn Display)]) -> io::Result<()
 
 /// Writes a QR code as SVG. Each part of the path is a row of black modules.
 fn code(out: &mut Vec<u8>, text: &[u8]) -> io::Result<()> {
-    let code = QrCode::new(text).ok_or(io::ErrorKind::FileTooLarge)?;
-    write!(out, r#"<svg viewBox="0 0 {0} {0}" shape-rendering="crispEdges"><path d=""#, code.width + 2 * QUIET)?;
-    for y in 0..code.width {
+    let code = QrCode::with_error_correction_level(text, EcLevel::M).map_err(io::Error::other)?;
+    let width = code.width();
+    write!(out, r#"<svg viewBox="0 0 {0} {0}" shape-rendering="crispEdges"><path d=""#, width + 2 * QUIET)?;
+    for (y, row) in code.into_colors().chunks(width).enumerate() {
         let mut x = 0;
-        for run in code.row(y).chunk_by(|a, b| a == b) {
-            if run[0] == 1 {
+        for run in row.chunk_by(|a, b| a == b) {
+            if run[0] == Color::Dark {
                 write!(out, "M{} {}h{}v1h-{2}z", x + QUIET, y + QUIET, run.len())?;
             }
             x += run.len();
