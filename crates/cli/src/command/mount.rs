@@ -8,14 +8,15 @@ use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use fuser::{Config, MountOption, Session};
 use rustix::mount::{UnmountFlags, unmount};
 use rustix::process::{getgid, getuid};
 
-use self::blocks::{Blocks, DataReader};
-use self::serve::Mounted;
+use self::blocks::{BlockReader, Blocks};
+use self::serve::{Mounted, MountedContents};
 use self::tree::{MountTree, TreeBuilder};
 use crate::command::open::{bare, sealed_name};
 use crate::command::plan::Plan;
@@ -112,17 +113,19 @@ impl MountFile {
         let sealed = Sealed::read(&input)?;
         let opened = self.args.keys.identities()?.open(&name, &sealed)?;
         drop(sealed);
-        let blocks = Blocks::new(input, opened);
+        let blocks = Arc::new(Blocks::new(input, opened));
         let reader = blocks.reader()?;
         let verdict = self.args.signer.judge()?.verdict(&name, blocks.opened(), reader.signatures())?;
         verdict.notes.iter().for_each(|note| say(&format!("note: {note}")));
         let owner = (getuid().as_raw(), getgid().as_raw());
-        if !holds_folder(&blocks)? {
-            let tree = single(blocks.opened(), source, reader.length());
+        let length = reader.length();
+        drop(reader);
+        if !holds_folder(&blocks, length) {
+            let tree = single(blocks.opened(), source, length);
             return Ok(Mounted::new(name, tree, blocks, None, owner));
         }
         let failed = |error| Failure::pack(&name, error);
-        let contents = Contents::read(reader).map_err(failed)?;
+        let contents = Contents::read(BlockReader::new(Arc::clone(&blocks), length)).map_err(failed)?;
         let mut contents = contents.ok_or_else(|| {
             let message = format!("{name} holds an archive without an index, so its entries cannot be found");
             Failure::usage(message, "open it with: deadpan open")
@@ -133,16 +136,19 @@ impl MountFile {
 }
 
 /// Whether the data are a folder. An age file does not say this, so the index of a pack is looked for.
-fn holds_folder(blocks: &Blocks) -> Result<bool, Failure> {
+fn holds_folder(blocks: &Arc<Blocks>, length: u64) -> bool {
     let opened = blocks.opened();
-    Ok(match opened.format() {
-        Format::Age => Contents::read(blocks.reader()?).is_ok_and(|contents| contents.is_some()),
+    match opened.format() {
+        Format::Age => {
+            let contents = Contents::read(BlockReader::new(Arc::clone(blocks), length));
+            contents.is_ok_and(|contents| contents.is_some())
+        }
         _ => opened.metadata().kind == SealedKind::Folder,
-    })
+    }
 }
 
 /// Reads all entries from the index.
-fn all(contents: &mut Contents<DataReader>, name: &str) -> Result<MountTree, Failure> {
+fn all(contents: &mut MountedContents, name: &str) -> Result<MountTree, Failure> {
     let (mut builder, mut left_out) = (TreeBuilder::default(), 0);
     for entry in contents.entries() {
         let entry = entry.map_err(|error| Failure::pack(name, error))?;

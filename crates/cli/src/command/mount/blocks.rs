@@ -1,7 +1,7 @@
 //! The opened data of a sealed file in blocks, of which the last ones that were read stay in memory.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::command::open::range::library;
 use crate::place::input::Input;
-use crate::tell::failure::Failure;
+use crate::tell::failure::{Exit, Failure};
 use deadpan_ct::Wiped;
 use deadpan_seal::{Cursor, Error, Opened, RangeReader, ReadAt};
 
@@ -23,7 +23,7 @@ const MOST: usize = 64;
 pub struct SharedInput(Arc<Input>);
 
 impl ReadAt for SharedInput {
-    fn read_at(&self, buffer: &mut [u8], position: u64) -> std::io::Result<usize> {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
         self.0.data.read_at(buffer, position)
     }
 }
@@ -130,6 +130,51 @@ impl Blocks {
         let mut told = self.told.lock();
         let before = told.len();
         told.insert(place).then_some(before)
+    }
+}
+
+/// Reads the data through the blocks.
+pub struct BlockReader {
+    blocks: Arc<Blocks>,
+    position: u64,
+    length: u64,
+}
+
+impl BlockReader {
+    /// `length` is the length of the data.
+    pub fn new(blocks: Arc<Blocks>, length: u64) -> Self {
+        Self { blocks, position: 0, length }
+    }
+}
+
+impl Read for BlockReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let within = (self.position % BLOCK) as usize;
+        let room = self.length.saturating_sub(self.position).min(BLOCK - within as u64);
+        let length = usize::try_from(room).map_or(buffer.len(), |room| room.min(buffer.len()));
+        if length == 0 {
+            return Ok(0);
+        }
+        let block = self.blocks.block(self.position / BLOCK).map_err(Failure::into_io)?;
+        let Some(bytes) = block.part(within..within + length) else {
+            let damage = block.damage.clone().unwrap_or_else(|| "the file has become shorter".into());
+            return Err(Failure::new(Exit::Data, damage, "restore it from another copy").into_io());
+        };
+        buffer[..length].copy_from_slice(bytes);
+        self.position += length as u64;
+        Ok(length)
+    }
+}
+
+impl Seek for BlockReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let place = match to {
+            SeekFrom::Start(place) => Some(place),
+            SeekFrom::End(by) => self.length.checked_add_signed(by),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+        };
+        self.position = place.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position)
     }
 }
 

@@ -15,12 +15,12 @@ use fuser::{
 };
 use parking_lot::Mutex;
 
-use super::blocks::{BLOCK, Blocks, DataReader};
+use super::blocks::{BLOCK, BlockReader, Blocks};
 use super::tree::{MountTree, Node};
 use crate::tell::console::say;
 use crate::tell::failure::Failure;
 use crate::tell::shown::bytes;
-use deadpan_pack::{Contents, Entry, Kind, Piece};
+use deadpan_pack::{Contents, Entry, Error, Kind, Piece};
 
 /// The data cannot change, so the system may keep names and attributes for as long as it likes.
 const FOREVER: Duration = Duration::from_secs(1 << 30);
@@ -29,13 +29,16 @@ const AHEAD: u32 = 1 << 20;
 /// The most damaged places that are told.
 const MOST_TOLD: usize = 20;
 
+/// The index of a mounted folder.
+pub type MountedContents = Contents<BlockReader>;
+
 /// A mounted file.
 pub struct Mounted {
     pub name: String,
     pub tree: MountTree,
-    pub blocks: Blocks,
+    pub blocks: Arc<Blocks>,
     /// The index of a folder. `None` for a single file.
-    pub contents: Option<Mutex<Contents<DataReader>>>,
+    pub contents: Option<Mutex<MountedContents>>,
     pub owner: (u32, u32),
     /// The places of the data of open files.
     files: Mutex<HashMap<u64, Arc<[Piece]>>>,
@@ -46,8 +49,8 @@ impl Mounted {
     pub fn new(
         name: String,
         tree: MountTree,
-        blocks: Blocks,
-        contents: Option<Contents<DataReader>>,
+        blocks: Arc<Blocks>,
+        contents: Option<MountedContents>,
         owner: (u32, u32),
     ) -> Self {
         let (files, next) = Default::default();
@@ -68,7 +71,8 @@ impl Mounted {
             ctime: time,
             crtime: time,
             kind: file_type(*kind),
-            perm: *mode as u16,
+            // Without setuid, setgid and the sticky bit, as after opening.
+            perm: (*mode & 0o777) as u16,
             nlink: *links,
             uid: self.owner.0,
             gid: self.owner.1,
@@ -78,22 +82,43 @@ impl Mounted {
         })
     }
 
-    /// Reads the record of a node in the index again, because the tree does not hold all of it.
-    fn entry(&self, number: usize) -> Result<Option<(Entry, Vec<Piece>)>, Failure> {
-        let Some(contents) = &self.contents else { return Ok(None) };
-        let failed = |error| Failure::pack(&self.name, error);
+    /// Returns the entry of a node. The tree holds all of it for files. For links and files with holes, reads the record
+    /// in the index again. Returns `None` for the node of a single file.
+    fn entry(&self, number: usize, node: &Node, contents: &mut MountedContents) -> Result<Option<Entry>, Error> {
+        let path = self.tree.path(number);
+        let Node { kind, mode, modified, size, begin, content, .. } = *node;
+        match kind {
+            Kind::File => {
+                let (stored, hash, target) = (size, None, None);
+                Ok(Some(Entry { path, kind, mode, modified, size, begin, content, stored, hash, target }))
+            }
+            _ => contents.find(&path),
+        }
+    }
+
+    /// Returns the target of a link.
+    fn target(&self, number: usize) -> Result<Option<Vec<u8>>, Failure> {
+        let (Some(contents), Some(node)) = (&self.contents, self.tree.node(number)) else { return Ok(None) };
         let mut contents = contents.lock();
-        let Some(entry) = contents.find(&self.tree.path(number)).map_err(failed)? else { return Ok(None) };
-        let pieces = contents.pieces(&entry).map_err(failed)?;
-        Ok(Some((entry, pieces)))
+        let found = self.entry(number, node, &mut contents).and_then(|entry| match entry {
+            Some(entry) => contents.pieces(&entry).map(|_| entry.target),
+            None => Ok(None),
+        });
+        found.map_err(|error| Failure::pack(&self.name, error))
     }
 
     /// Returns where the data of a file are.
     fn pieces(&self, number: usize) -> Result<Vec<Piece>, Failure> {
-        match (&self.contents, self.tree.node(number)) {
-            (None, Some(node)) => Ok(vec![Piece { offset: 0, position: 0, length: node.size }]),
-            _ => Ok(self.entry(number)?.map_or_else(Vec::new, |(_, pieces)| pieces)),
-        }
+        let Some(node) = self.tree.node(number) else { return Ok(Vec::new()) };
+        let Some(contents) = &self.contents else {
+            return Ok(vec![Piece { offset: 0, position: 0, length: node.size }]);
+        };
+        let mut contents = contents.lock();
+        let found = self.entry(number, node, &mut contents).and_then(|entry| match entry {
+            Some(entry) => contents.pieces(&entry),
+            None => Ok(Vec::new()),
+        });
+        found.map_err(|error| Failure::pack(&self.name, error))
     }
 
     /// Reads up to `length` bytes of a file, and passes them to `put`. Bytes in no piece are zeros.
@@ -220,9 +245,9 @@ impl Filesystem for Mounted {
     }
 
     fn readlink(&self, _: &Request, inode: INodeNo, reply: ReplyData) {
-        match self.entry(number(inode)) {
-            Ok(Some((Entry { target: Some(target), .. }, _))) => reply.data(&target),
-            Ok(_) => reply.error(Errno::EINVAL),
+        match self.target(number(inode)) {
+            Ok(Some(target)) => reply.data(&target),
+            Ok(None) => reply.error(Errno::EINVAL),
             Err(failure) => reply.error(self.told(number(inode), u64::MAX, &failure.message)),
         }
     }

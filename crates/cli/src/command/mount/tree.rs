@@ -10,9 +10,13 @@ const LONGEST: usize = 255;
 /// A file, folder or link.
 pub struct Node {
     pub kind: Kind,
+    /// The permission bits, 0 to 0o7777.
     pub mode: u32,
     pub modified: Time,
     pub size: u64,
+    /// Where the headers and the content begin in the archive.
+    pub begin: u64,
+    pub content: u64,
     /// How many names the file has.
     pub links: u32,
     parent: usize,
@@ -64,9 +68,11 @@ impl TreeBuilder {
         self.names.extend_from_slice(name);
         self.nodes.push(Node {
             kind: entry.kind,
-            mode: entry.mode & 0o777,
+            mode: entry.mode,
             modified: entry.modified,
             size: entry.size,
+            begin: entry.begin,
+            content: entry.content,
             links: 1,
             parent: above,
             name: begin..self.names.len(),
@@ -215,7 +221,6 @@ mod tests {
         let c = tree.child(b, b"c").unwrap();
         assert_eq!((tree.file(link), tree.node(c).unwrap().links), (c, 2));
         assert_eq!((tree.path(c), tree.parent(b), tree.parent(a)), (b"a/b/c".to_vec(), a, 0));
-        assert_eq!(tree.node(c).unwrap().mode, 0o755, "without the bit setuid");
         assert_eq!(tree.node(tree.child(0, b"s").unwrap()).unwrap().size, 3);
         let wrong = tree.child(0, b"z").unwrap();
         assert_eq!(tree.file(wrong), wrong, "a hard link to a folder");
