@@ -1,5 +1,6 @@
 //! Answers the system's requests for a mounted file.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io;
@@ -20,6 +21,7 @@ use super::tree::{MountTree, Node};
 use crate::tell::console::say;
 use crate::tell::failure::Failure;
 use crate::tell::shown::bytes;
+use deadpan_ct::Wiped;
 use deadpan_pack::{Contents, Entry, Error, Kind, Piece};
 
 /// The data cannot change, so the system may keep names and attributes for as long as it likes.
@@ -28,6 +30,11 @@ const FOREVER: Duration = Duration::from_secs(1 << 30);
 const AHEAD: u32 = 1 << 20;
 /// The most damaged places that are told.
 const MOST_TOLD: usize = 20;
+
+thread_local! {
+    /// Room for answers that come from several blocks. Memory that the system hands out anew for each answer costs time.
+    static ROOM: RefCell<Wiped<Vec<u8>>> = const { RefCell::new(Wiped::new(Vec::new())) };
+}
 
 /// The index of a mounted folder.
 pub type MountedContents = Contents<BlockReader>;
@@ -143,19 +150,21 @@ impl Mounted {
                 return self.with_block(number, begin, end, put);
             }
         }
-        let mut data = vec![0; end.saturating_sub(offset) as usize];
-        for piece in pieces[first..].iter().take_while(|piece| piece.offset < end) {
-            let (mut at, until) = (piece.offset.max(offset), (piece.offset + piece.length).min(end));
-            while at < until {
-                let begin = piece.position + (at - piece.offset);
-                let here = (BLOCK - begin % BLOCK).min(until - at);
-                let to = (at - offset) as usize;
-                let room = &mut data[to..to + here as usize];
-                self.with_block(number, begin, begin + here, |bytes| room.copy_from_slice(bytes))?;
-                at += here;
+        ROOM.with_borrow_mut(|data| {
+            data.clear();
+            for piece in pieces[first..].iter().take_while(|piece| piece.offset < end) {
+                let (mut at, until) = (piece.offset.max(offset), (piece.offset + piece.length).min(end));
+                data.resize((at - offset) as usize, 0);
+                while at < until {
+                    let begin = piece.position + (at - piece.offset);
+                    let here = (BLOCK - begin % BLOCK).min(until - at);
+                    self.with_block(number, begin, begin + here, |bytes| data.extend_from_slice(bytes))?;
+                    at += here;
+                }
             }
-        }
-        Ok(put(&data))
+            data.resize(end.saturating_sub(offset) as usize, 0);
+            Ok(put(data))
+        })
     }
 
     /// Passes bytes that lie in one block to `put`.
