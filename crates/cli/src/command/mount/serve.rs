@@ -32,7 +32,8 @@ const AHEAD: u32 = 1 << 20;
 const MOST_TOLD: usize = 20;
 
 thread_local! {
-    /// Room for answers that come from several blocks. Memory that the system hands out anew for each answer costs time.
+    /// Room for answers that come from several blocks. Memory that the system hands out anew for each answer costs
+    /// time.
     static ROOM: RefCell<Wiped<Vec<u8>>> = const { RefCell::new(Wiped::new(Vec::new())) };
 }
 
@@ -89,8 +90,8 @@ impl Mounted {
         })
     }
 
-    /// Returns the entry of a node. The tree holds all of it for files. For links and files with holes, reads the record
-    /// in the index again. Returns `None` for the node of a single file.
+    /// Returns the entry of a node. The tree holds all of it for files. For links and files with holes, reads the
+    /// record in the index again.
     fn entry(&self, number: usize, node: &Node, contents: &mut MountedContents) -> Result<Option<Entry>, Error> {
         let path = self.tree.path(number);
         let Node { kind, mode, modified, size, begin, content, .. } = *node;
