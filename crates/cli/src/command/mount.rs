@@ -21,7 +21,7 @@ use self::tree::{MountTree, TreeBuilder};
 use crate::command::open::{bare, sealed_name};
 use crate::command::plan::Plan;
 use crate::key::identity::IdentityArgs;
-use crate::key::signed::SignerArgs;
+use crate::key::signed::{SignerArgs, misnamed};
 use crate::place::held;
 use crate::place::input::{Input, Source};
 use crate::place::sealed::Sealed;
@@ -78,7 +78,7 @@ impl MountArgs {
 impl Plan for MountFile {
     fn run(&self) -> Result<Exit, Failure> {
         let folder = self.args.folder.as_path();
-        check_folder(folder)?;
+        check_folder(folder, &self.args.file)?;
         let mounted = self.open()?;
         let name = mounted.name.clone();
         let mut config = Config::default();
@@ -116,7 +116,9 @@ impl MountFile {
         let blocks = Arc::new(Blocks::new(input, opened));
         let reader = blocks.reader()?;
         let verdict = self.args.signer.judge()?.verdict(&name, blocks.opened(), reader.signatures())?;
-        verdict.notes.iter().for_each(|note| say(&format!("note: {note}")));
+        let own = bare(source).and_then(|path| path.file_name().map(OsStr::to_owned));
+        let misnamed = own.and_then(|own| misnamed(&name, blocks.opened(), &own));
+        verdict.notes.into_iter().chain(misnamed).for_each(|note| say(&format!("note: {note}")));
         let owner = (getuid().as_raw(), getgid().as_raw());
         let length = reader.length();
         drop(reader);
@@ -187,11 +189,13 @@ fn single(opened: &Opened, source: &Source, size: u64) -> MountTree {
 }
 
 /// Checks the folder before the user is asked for a passphrase.
-fn check_folder(folder: &Path) -> Result<(), Failure> {
+fn check_folder(folder: &Path, file: &Path) -> Result<(), Failure> {
     let name = shown(folder);
     let failed = |error| unusable(folder, &error);
     if !About::of_path(folder).map_err(failed)?.is_folder() {
-        return Err(Failure::usage(format!("{name} is not a folder"), "name an empty folder"));
+        let is_swapped = About::of_path(file).is_ok_and(|about| about.is_folder());
+        let hint = if is_swapped { "the FILE comes first: deadpan mount FILE FOLDER" } else { "name an empty folder" };
+        return Err(Failure::usage(format!("{name} is not a folder"), hint));
     }
     if let Some(planted) = held::planted(folder) {
         return Err(Failure::usage(planted_by(&planted), "name a folder of your own"));

@@ -250,7 +250,13 @@ impl Identities {
                         }
                     }
                 }
-                Err(failure) if failure.exit == Exit::Key => refused = Some(failure),
+                Err(mut failure) if failure.exit == Exit::Key => {
+                    // This key may be none for this file.
+                    if let (Some(hint), Some(_)) = (&mut failure.hint, &self.folder) {
+                        hint.push_str("; if another key opens the file, name it with -i");
+                    }
+                    refused = Some(failure);
+                }
                 Err(failure) => return Err(failure),
             }
         }

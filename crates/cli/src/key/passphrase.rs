@@ -239,7 +239,7 @@ impl Passphrases {
             }
             match lock(&typed)? {
                 Some(open) => return Ok(Some(open)),
-                None if left > 0 => asker.say("the passphrase does not fit, try again"),
+                None if left > 0 => asker.say("the passphrase does not fit, try again; Enter alone goes on without it"),
                 None => {}
             }
         }

@@ -98,7 +98,7 @@ fn files_after<'a>(option: &str, sources: &'a [Source]) -> Vec<&'a Path> {
 #[derive(Debug, clap::Args)]
 pub struct SignerArgs {
     /// Open only files signed for you by somebody you know or by WHO: a name from `deadpan keys`, a fingerprint, a
-    /// public key or its file. A file that was renamed after it was signed needs -o
+    /// public key or its file. To open a file that was renamed after it was signed, name the output too
     #[arg(long, value_name = "WHO", num_args = 0..=1, require_equals = true)]
     require_signature: Option<Option<String>>,
     /// Take the names of signers from this allowed_signers file of OpenSSH, instead of your keys and contacts

@@ -269,7 +269,10 @@ fn a_signature_is_required_before_anything_is_shown() {
     sandbox.shell("mkdir mnt; deadpan mount --require-signature tree.dpn mnt").expect(5, "it is not signed");
     let mount = Mount::begin(&sandbox, &["--require-signature", "signed.dpn"]);
     sandbox.shell("diff -r --no-dereference tree mnt").expect(0, "");
-    mount.unmount().expect(0, "signed by");
+    let run = mount.unmount().expect(0, "signed by");
+    assert!(!run.stderr().contains("is now called"), "{}", run.stderr());
+    sandbox.shell("mv signed.dpn other.dpn").expect(0, "");
+    Mount::begin(&sandbox, &["other.dpn"]).unmount().expect(0, "it was signed as tree, and is now called other");
 }
 
 #[test]
@@ -281,7 +284,8 @@ fn what_cannot_be_mounted_is_refused_before_a_key_is_needed() {
     for (args, code, words) in [
         ("full.dpn none", 2, "there is no folder none\nhint: make it first: mkdir none"),
         ("full.dpn full", 2, "full is not empty, and mounting would hide what is in it"),
-        ("full.dpn file", 2, "file is not a folder"),
+        ("full.dpn file", 2, "file is not a folder\nhint: name an empty folder"),
+        ("mnt full.dpn", 2, "full.dpn is not a folder\nhint: the FILE comes first: deadpan mount FILE FOLDER"),
         ("none.dpn mnt", 2, "none.dpn"),
         ("file mnt", 1, "file: not a sealed file: it is empty"),
         ("full mnt", 2, "full is a folder"),

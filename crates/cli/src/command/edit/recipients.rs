@@ -54,7 +54,10 @@ pub fn again(name: &str, sealed: &Sealed<'_>, opened: &Opened, keys: &mut Keys) 
         return Err(Failure::usage(format!("{who} is not a recipient of {name}"), hint));
     }
     if stanzas.iter().any(Stanza::is_passphrase) {
-        let passphrase = keys.identities.passphrase_of(name, sealed)?;
+        let passphrase = keys.identities.passphrase_of(name, sealed).map_err(|failure| Failure {
+            message: format!("{}, so that it stays a recipient", failure.message),
+            ..failure
+        })?;
         again.recipients.push(Recipient::Passphrase(passphrase, Cost::default()));
     }
     Ok(again)
