@@ -1,5 +1,6 @@
 //! `deadpan mount`: shows the contents of a sealed file as a folder, without writing them to the disk.
 
+mod attach;
 mod blocks;
 mod serve;
 mod tree;
@@ -7,14 +8,12 @@ mod tree;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use fuser::{Config, MountOption, Session};
-use rustix::mount::{UnmountFlags, unmount};
 use rustix::process::{getgid, getuid};
 
+use self::attach::attach;
 use self::blocks::{BlockReader, Blocks};
 use self::serve::{Mounted, MountedContents};
 use self::tree::{MountTree, TreeBuilder};
@@ -31,7 +30,7 @@ use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::shown::{count, planted_by, shown};
 use crate::tell::signals;
 use deadpan_disk::portable::OsStrExt;
-use deadpan_disk::{About, is_root};
+use deadpan_disk::{About, Folder, is_root};
 use deadpan_pack::{Contents, Entry, Kind, Time};
 use deadpan_seal::{Format, Kind as SealedKind, Metadata, Opened};
 
@@ -77,27 +76,18 @@ impl MountArgs {
 
 impl Plan for MountFile {
     fn run(&self) -> Result<Exit, Failure> {
-        let folder = self.args.folder.as_path();
-        check_folder(folder, &self.args.file)?;
+        let path = self.args.folder.as_path();
+        let folder = check_folder(path, &self.args.file)?;
         let mounted = self.open()?;
         let name = mounted.name.clone();
-        let mut config = Config::default();
-        config.mount_options = vec![
-            // Everybody can read the name in the list of mounts, so the name is not that of the file.
-            MountOption::FSName("deadpan".into()),
-            MountOption::Subtype("deadpan".into()),
-            MountOption::RO,
-            MountOption::NoSuid,
-            MountOption::NoDev,
-            MountOption::NoAtime,
-            MountOption::DefaultPermissions,
-        ];
-        config.n_threads = Some(available_parallelism().map_or(2, usize::from).clamp(2, 8));
-        let session = Session::new(mounted, folder, &config).map_err(|error| not_mounted(folder, &error))?;
-        let place = folder.to_owned();
-        let _guard = signals::notice(move || detach(&place));
-        say(&format!("mounted {name} at {}; it ends with Ctrl-C, or with: {} {0}", shown(folder), unmounting()));
-        session.run().map_err(|error| not_mounted(folder, &error))?;
+        let threads = available_parallelism().map_or(2, usize::from).clamp(2, 8);
+        let failed = |error: io::Error| not_mounted(path, &error);
+        let (session, attached) = attach(mounted, &folder, path, threads).map_err(failed)?;
+        // The folder is now below the mount, and must not keep it busy.
+        drop(folder);
+        let _guard = signals::notice(move || attached.detach());
+        say(&format!("mounted {name} at {}; it ends with Ctrl-C, or with: {} {0}", shown(path), unmounting()));
+        session.run().map_err(failed)?;
         Ok(Exit::Done)
     }
 }
@@ -188,8 +178,8 @@ fn single(opened: &Opened, source: &Source, size: u64) -> MountTree {
     builder.finish()
 }
 
-/// Checks the folder before the user is asked for a passphrase.
-fn check_folder(folder: &Path, file: &Path) -> Result<(), Failure> {
+/// Checks the folder before the user is asked for a passphrase, and returns its handle.
+fn check_folder(folder: &Path, file: &Path) -> Result<Folder, Failure> {
     let name = shown(folder);
     let failed = |error| unusable(folder, &error);
     if !About::of_path(folder).map_err(failed)?.is_folder() {
@@ -200,8 +190,9 @@ fn check_folder(folder: &Path, file: &Path) -> Result<(), Failure> {
     if let Some(planted) = held::planted(folder) {
         return Err(Failure::usage(planted_by(&planted), "name a folder of your own"));
     }
-    match held::way(folder).and_then(|way| way.folder().entries()).map_err(failed)?.next() {
-        None => Ok(()),
+    let way = held::way(folder).map_err(failed)?;
+    match way.folder().entries().map_err(failed)?.next() {
+        None => Ok(way.folder().clone()),
         Some(entry) => {
             entry.map_err(failed)?;
             let message = format!("{name} is not empty, and mounting would hide what is in it");
@@ -236,15 +227,4 @@ fn not_mounted(folder: &Path, error: &io::Error) -> Failure {
         Ok(_) => "without root, mounting takes the program fusermount3 (package fuse3) and a folder of your own",
     };
     Failure { hint: Some(hint.into()), ..failure }
-}
-
-/// Unmounts the folder even if a program uses it. That program gets an error for what it reads afterwards.
-fn detach(folder: &Path) {
-    if unmount(folder, UnmountFlags::DETACH).is_err() {
-        let mut program = Command::new("fusermount3");
-        program.args([OsStr::new("-u"), OsStr::new("-z"), OsStr::new("--"), folder.as_os_str()]);
-        let quiet = program.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // If this fails, the folder stays mounted without an owner, and the next command names the way out.
-        let _ = quiet.status();
-    }
 }

@@ -269,10 +269,8 @@ fn a_signature_is_required_before_anything_is_shown() {
     sandbox.shell("mkdir mnt; deadpan mount --require-signature tree.dpn mnt").expect(5, "it is not signed");
     let mount = Mount::begin(&sandbox, &["--require-signature", "signed.dpn"]);
     sandbox.shell("diff -r --no-dereference tree mnt").expect(0, "");
-    let run = mount.unmount().expect(0, "signed by");
-    assert!(!run.stderr().contains("is now called"), "{}", run.stderr());
-    sandbox.shell("mv signed.dpn other.dpn").expect(0, "");
-    Mount::begin(&sandbox, &["other.dpn"]).unmount().expect(0, "it was signed as tree, and is now called other");
+    // The name is signed, too.
+    mount.unmount().expect(0, "signed by").expect(0, "it was signed as tree, and is now called signed");
 }
 
 #[test]
@@ -296,4 +294,43 @@ fn what_cannot_be_mounted_is_refused_before_a_key_is_needed() {
     }
     sandbox.shell("DEADPAN_HOME=other deadpan keygen -q --no-passphrase").expect(0, "");
     sandbox.shell("DEADPAN_HOME=other deadpan mount full.dpn mnt").expect(3, "no key fits");
+}
+
+#[test]
+fn a_folder_that_is_exchanged_while_a_passphrase_is_asked_hides_no_other() {
+    if !may_mount() {
+        return;
+    }
+    let sandbox = Sandbox::with_key("ecc");
+    let line = "echo secret > pw && echo text > a && deadpan seal -q -p --passphrase-file pw a && mkdir mnt victim \
+        && echo there > victim/file && echo 'mv mnt moved; ln -s victim mnt; cat pw' > swap.sh";
+    sandbox.shell(line).expect(0, "");
+    let line = "deadpan mount --passphrase-command 'sh swap.sh' a.dpn mnt & \
+        for i in $(seq 500); do mountpoint -q moved && break; sleep 0.02; done; \
+        cat moved/a victim/file; umount moved && wait";
+    let run = sandbox.shell(line).expect(0, "");
+    assert_eq!(String::from_utf8_lossy(run.stdout()), "text\nthere\n");
+}
+
+#[test]
+fn the_end_of_a_mount_unmounts_nothing_else() {
+    if !may_mount() {
+        return;
+    }
+    let sandbox = sealed("");
+    // Another file system lies on the mount.
+    let mut mount = Mount::begin(&sandbox, &["tree.dpn"]);
+    sandbox.shell("mount -t tmpfs none mnt && echo x > mnt/x").expect(0, "");
+    mount.send("INT");
+    mount.end();
+    assert_eq!(sandbox.read("mnt/x"), b"x\n");
+    sandbox.shell("umount mnt; umount -l mnt; true").expect(0, "");
+    // The path leads to another mount, and the folder has another name.
+    sandbox.shell("mkdir -p p/mnt other/mnt && mount -t tmpfs none other/mnt && echo x > other/mnt/x").expect(0, "");
+    let line = "env --default-signal deadpan mount tree.dpn p/mnt & \
+        for i in $(seq 500); do mountpoint -q p/mnt && break; sleep 0.02; done; \
+        mv p 'q 1' && ln -s other p && kill -INT $! ; wait $!; echo $?; cat other/mnt/x; mountpoint -q 'q 1/mnt'; echo $?; \
+        umount other/mnt";
+    let run = sandbox.shell(line).expect(0, "");
+    assert_eq!(String::from_utf8_lossy(run.stdout()), "130\nx\n32\n", "{}", run.stderr());
 }
