@@ -68,6 +68,11 @@ impl DraftFolder {
         Self::create_by(parent, name, erase)
     }
 
+    /// Removes the folders of [`DraftFolder::create_erased_in`] that killed runs of this user left in `parent`.
+    pub fn sweep_erased(parent: &Folder, name: &OsStr) {
+        sweep_by(parent, name, erase);
+    }
+
     /// Makes a folder that the function `remove_all` removes, unless the folder gets its name.
     fn create_by(parent: &Folder, name: &OsStr, remove_all: Remove) -> Result<Self, Error> {
         sweep_by(parent, name, remove_all);

@@ -4,7 +4,9 @@
 //! Therefore secrets belong into a folder in memory ([`Folder::is_in_memory`]).
 
 use std::ffi::OsStr;
+use std::fs::File;
 
+use crate::about::About;
 use crate::clear::clear;
 use crate::folder::Folder;
 use crate::portable::FileExt;
@@ -35,9 +37,19 @@ pub(crate) fn erase(parent: &Folder, name: &OsStr) -> bool {
 /// the file is removed in any case.
 fn overwrite(folder: &Folder, name: &OsStr) {
     let Ok((file, about)) = folder.file_to_change(name) else { return };
-    if !about.is_file() || about.links > 1 {
-        return;
+    if about.is_file() && about.links < 2 {
+        overwrite_open(&file, &about);
     }
+}
+
+/// Overwrites an open file with zeros, also if all of its names are gone. Failures are ignored.
+pub fn overwritten(file: &File) {
+    if let Ok(about) = About::of_file(file) {
+        overwrite_open(file, &about);
+    }
+}
+
+fn overwrite_open(file: &File, about: &About) {
     let zeros = [0; STEP];
     let mut position = 0;
     while position < about.length {
@@ -47,7 +59,7 @@ fn overwrite(folder: &Folder, name: &OsStr) {
         }
         position += length as u64;
     }
-    let _ = sync_data(&file);
+    let _ = sync_data(file);
 }
 
 #[cfg(all(test, unix))]

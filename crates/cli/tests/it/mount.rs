@@ -103,6 +103,15 @@ fn a_folder_looks_as_it_was_sealed() {
             let run = sandbox.shell(change);
             assert!(run.code() == Some(1) && run.stderr().contains("Read-only file system"), "{change}: {run:?}");
         }
+        let [source, shown] = ["tree/holes", "mnt/holes"].map(|name| File::open(sandbox.path(name)).unwrap());
+        for from in [0, 1_999_999, 2_000_000, 2_100_000] {
+            let places = |file| {
+                [rustix::fs::SeekFrom::Data(from), rustix::fs::SeekFrom::Hole(from)]
+                    .map(|to| rustix::fs::seek(file, to))
+            };
+            assert_eq!(places(&shown), places(&source), "{options} {from}");
+        }
+        drop(shown);
         let mut random = File::open(sandbox.path("mnt/random")).unwrap();
         for (at, length) in [(0, 1), (262_100, 30), (262_112, 1), (999_999, 400_000), (1_499_990, 10)] {
             let mut bytes = vec![0; length];
@@ -329,8 +338,8 @@ fn the_end_of_a_mount_unmounts_nothing_else() {
     sandbox.shell("mkdir -p p/mnt other/mnt && mount -t tmpfs none other/mnt && echo x > other/mnt/x").expect(0, "");
     let line = "env --default-signal deadpan mount tree.dpn p/mnt & \
         for i in $(seq 500); do mountpoint -q p/mnt && break; sleep 0.02; done; \
-        mv p 'q 1' && ln -s other p && kill -INT $! ; wait $!; echo $?; cat other/mnt/x; mountpoint -q 'q 1/mnt'; echo $?; \
-        umount other/mnt";
+        mv p 'q 1' && ln -s other p && kill -INT $! ; wait $!; echo $?; cat other/mnt/x; \
+        mountpoint -q 'q 1/mnt'; echo $?; umount other/mnt";
     let run = sandbox.shell(line).expect(0, "");
     assert_eq!(String::from_utf8_lossy(run.stdout()), "130\nx\n32\n", "{}", run.stderr());
 }

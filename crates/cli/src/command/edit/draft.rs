@@ -11,7 +11,7 @@ use aws_lc_rs::digest::{Context, Digest, SHA256};
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::shown;
-use deadpan_disk::{About, DraftFolder, Folder, Input, OpenMode};
+use deadpan_disk::{About, DraftFolder, Folder, Input, OpenMode, overwritten};
 use deadpan_seal::Secret;
 
 /// The beginning of the private folder's name. The rest is random.
@@ -27,7 +27,18 @@ pub struct Draft {
     folder: DraftFolder,
     name: OsString,
     file: File,
+    /// The file that the editor got. An editor that saves by renaming leaves this file without a name.
+    original: Original,
     digest: Option<Digest>,
+}
+
+/// A file that is overwritten when this value is dropped.
+struct Original(Option<File>);
+
+impl Drop for Original {
+    fn drop(&mut self) {
+        self.0.iter().for_each(overwritten);
+    }
 }
 
 impl Draft {
@@ -36,8 +47,10 @@ impl Draft {
     pub fn create(name: &OsStr) -> Result<Self, Failure> {
         let (parent, folder) = private()?;
         let file = folder.folder().create(name);
-        let file = file.map_err(|error| Failure::path("create", &folder.folder().path_of(name), &error))?;
-        Ok(Self { parent, folder, name: name.to_owned(), file, digest: None })
+        let failed = |error| Failure::path("create", &folder.folder().path_of(name), &error);
+        let file = file.map_err(failed)?;
+        let original = Original(Some(file.try_clone().map_err(failed)?));
+        Ok(Self { parent, folder, name: name.to_owned(), file, original, digest: None })
     }
 
     pub fn path(&self) -> PathBuf {
@@ -102,7 +115,9 @@ impl Draft {
     }
 
     /// Leaves the draft unsealed, because it cannot be sealed anywhere. Returns the path of the draft, if it is there.
-    pub fn leave(self) -> Option<PathBuf> {
+    pub fn leave(mut self) -> Option<PathBuf> {
+        // This may be the file that stays.
+        self.original.0 = None;
         let kept = self.folder.keep_incomplete().ok()?;
         Some(self.parent.path_of(&kept).join(self.name))
     }
@@ -111,8 +126,15 @@ impl Draft {
 /// Makes the private folder. Returns the folder around it, too.
 fn private() -> Result<(Folder, DraftFolder), Failure> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
-    for path in runtime.into_iter().chain([PathBuf::from("/dev/shm")]) {
-        let Some(parent) = Folder::open(&path).ok().filter(Folder::is_in_memory) else { continue };
+    let path = std::path::absolute(std::env::temp_dir()).unwrap_or_else(|_| std::env::temp_dir());
+    let in_memory: Vec<_> = runtime.into_iter().chain([PathBuf::from("/dev/shm")]).collect();
+    // A killed run may have had another environment.
+    for parent in in_memory.iter().chain([&path]).filter_map(|path| Folder::open(path).ok()) {
+        DraftFolder::sweep_erased(&parent, OsStr::new(FOLDER));
+    }
+    for path in in_memory {
+        let usable = |parent: &Folder| parent.is_in_memory() && is_safe(parent);
+        let Some(parent) = Folder::open(&path).ok().filter(usable) else { continue };
         if let Ok(folder) = DraftFolder::create_erased_in(&parent, OsStr::new(FOLDER)) {
             if is_swapped() {
                 say("note: swap is on, so the system may write the text to the disk while you edit it");
@@ -120,14 +142,22 @@ fn private() -> Result<(Folder, DraftFolder), Failure> {
             return Ok((parent, folder));
         }
     }
-    let path = std::path::absolute(std::env::temp_dir()).unwrap_or_else(|_| std::env::temp_dir());
     let parent = Folder::open(&path).map_err(|error| Failure::path("use", &path, &error))?;
+    if !is_safe(&parent) {
+        let message = format!("other users can rename what is in {}, where the text would lie", shown(&path));
+        return Err(Failure::usage(message, "name a folder of your own with TMPDIR"));
+    }
     let folder = DraftFolder::create_erased_in(&parent, OsStr::new(FOLDER));
     let folder = folder.map_err(|error| Failure::io("create a folder in", &shown(&path), &io::Error::other(error)))?;
     if !parent.is_in_memory() {
         say(&format!("note: no folder in memory can be used, so the text lies in {} while you edit it", shown(&path)));
     }
     Ok((parent, folder))
+}
+
+/// Whether no other user can put another folder in the place of the private one.
+fn is_safe(parent: &Folder) -> bool {
+    parent.about().is_ok_and(|about| about.is_trusted() && (about.mode & 0o022 == 0 || about.is_open_to_others()))
 }
 
 /// Whether the system writes memory to a disk if memory is short. Swap that is compressed memory does not count.

@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use super::draft::Draft;
+use crate::key::passphrase::VARIABLE;
 use crate::key::program::words;
 use crate::key::prompt::Terminal;
 use crate::tell::failure::{Exit, Failure};
@@ -27,7 +28,10 @@ const USUAL: [&str; 3] = ["editor", "vi", "nano"];
 /// Programs that are called Vim.
 const VIM: [&str; 3] = ["vim", "nvim", "gvim"];
 /// Options for Vim: no swap file, no list of recent texts, and neither backups nor undo files in the user's folders.
-const PRIVATE: [&str; 5] = ["-n", "-i", "NONE", "-c", "silent! set nobackup noundofile"];
+/// Vim saves into the file itself, so that its old text is not left in a file without a name.
+const PRIVATE: [&str; 5] = ["-n", "-i", "NONE", "-c", "silent! set nobackup noundofile backupcopy=yes"];
+/// A Ctrl-C that this program sees so soon after the end of the editor was typed before the end.
+const LATE: Duration = Duration::from_millis(500);
 /// How long the editor may take to end after a signal, and the time between two checks.
 const PATIENCE: Duration = Duration::from_secs(2);
 const PERIOD: Duration = Duration::from_millis(10);
@@ -64,7 +68,8 @@ pub struct Ended {
 struct Watched {
     /// The number of the process, while it runs.
     running: Option<Pid>,
-    has_ended: bool,
+    /// When the process ended.
+    ended: Option<Instant>,
     /// The signal by which this program has to end.
     asked: Option<i32>,
 }
@@ -107,7 +112,7 @@ impl Editor {
     /// for the editor, which gets it from the system, and the other signals are passed to the editor.
     pub fn run(&self, draft: &Draft) -> Result<Ended, Failure> {
         let mut command = Command::new(&self.program);
-        command.args(&self.arguments).arg(draft.path());
+        command.args(&self.arguments).arg(draft.path()).env_remove(VARIABLE);
         // An editor needs the terminal, even if the input of this program is a pipe.
         let terminal = Terminal::find().filter(|_| !stdin().is_terminal()).and_then(|terminal| terminal.file().ok());
         if let Some(terminal) = terminal {
@@ -145,7 +150,7 @@ impl Editor {
 }
 
 /// Waits for the end of the editor.
-fn wait(mut child: Child, run: &Mutex<Watched>) -> io::Result<ExitStatus> {
+fn wait(mut child: Child, run: &Arc<Mutex<Watched>>) -> io::Result<ExitStatus> {
     let id = Pid::from_child(&child);
     let asked = {
         let mut run = run.lock();
@@ -153,13 +158,16 @@ fn wait(mut child: Child, run: &Mutex<Watched>) -> io::Result<ExitStatus> {
         run.asked
     };
     if asked.is_some() {
-        let _ = kill_process(id, Signal::TERM);
+        // The signal came before the number of the process was known. The editor may ignore the signal, and then is
+        // killed, while this thread waits for it.
+        let run = Arc::clone(run);
+        thread::Builder::new().spawn(move || end(&run, Signal::TERM))?;
     }
     // The number of the editor's process stays valid until `wait`.
     let _ = waitid(WaitId::Pid(id), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
     {
         let mut run = run.lock();
-        (run.running, run.has_ended) = (None, true);
+        (run.running, run.ended) = (None, Some(Instant::now()));
     }
     let status = child.wait()?;
     // If the editor ends by a Ctrl-C, this program does, too: the system has sent the Ctrl-C to both.
@@ -176,7 +184,7 @@ fn watch(run: Arc<Mutex<Watched>>) -> impl FnMut(i32) {
         let passed = [Signal::HUP, Signal::TERM].into_iter().find(|signal| signal.as_raw() == number);
         {
             let mut run = run.lock();
-            if passed.is_some() || run.has_ended {
+            if passed.is_some() || run.ended.is_some_and(|ended| ended.elapsed() > LATE) {
                 run.asked = Some(number);
             }
         }

@@ -17,6 +17,7 @@ use crate::place::locked::LockedFile;
 use crate::place::recover;
 use crate::place::sealed::Sealed;
 use crate::place::window::{Limited, TooLong};
+use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::{count, is_plain, shown};
 use deadpan_disk::About;
@@ -63,8 +64,8 @@ impl Original {
         }
         recipients::refuse_threshold(&name, &opened.stanzas())?;
         let again = recipients::again(&name, &sealed, &opened, keys)?;
-        let mut notes = moved::rehearse(&target, force)?;
-        notes.extend(again.notes);
+        let notes = moved::rehearse(&target, force)?;
+        again.notes.iter().for_each(|note| say(&format!("note: {note}")));
         let mut draft = Draft::create(&draft_name(path, &opened))?;
         let payload = std::mem::replace(&mut sealed.payload, Box::new(std::io::empty()));
         let signatures = draft.fill(|draft| {

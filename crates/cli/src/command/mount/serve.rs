@@ -11,15 +11,15 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
-    LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyOpen,
-    ReplyStatfs, Request,
+    LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyLseek,
+    ReplyOpen, ReplyStatfs, Request,
 };
 use parking_lot::Mutex;
 
 use super::blocks::{BLOCK, BlockReader, Blocks};
 use super::tree::{MountTree, Node};
 use crate::tell::console::say;
-use crate::tell::failure::Failure;
+use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::bytes;
 use deadpan_ct::Wiped;
 use deadpan_pack::{Contents, Entry, Error, Kind, Piece};
@@ -68,12 +68,12 @@ impl Mounted {
     /// Returns the number and the attributes of the file that a node names.
     fn attributes(&self, number: usize) -> Option<FileAttr> {
         let file = self.tree.file(number);
-        let Node { kind, mode, modified, size, links, .. } = self.tree.node(file)?;
+        let Node { kind, mode, modified, size, stored, links, .. } = self.tree.node(file)?;
         let time = modified.system().unwrap_or(UNIX_EPOCH);
         Some(FileAttr {
             ino: inode(file),
             size: *size,
-            blocks: size.div_ceil(512),
+            blocks: stored.div_ceil(512),
             atime: time,
             mtime: time,
             ctime: time,
@@ -118,6 +118,10 @@ impl Mounted {
     /// Returns where the data of a file are.
     fn pieces(&self, number: usize) -> Result<Vec<Piece>, Failure> {
         let Some(node) = self.tree.node(number) else { return Ok(Vec::new()) };
+        if node.kind == Kind::HardLink {
+            let message = format!("{}: the file that a hard link names is missing", self.name);
+            return Err(Failure::new(Exit::Data, message, "open the whole archive"));
+        }
         let Some(contents) = &self.contents else {
             return Ok(vec![Piece { offset: 0, position: 0, length: node.size }]);
         };
@@ -224,6 +228,25 @@ fn file_type(kind: Kind) -> FileType {
     }
 }
 
+/// Finds the next data or the next hole of a file, from `offset` on.
+fn next_place(pieces: &[Piece], size: u64, offset: u64, whence: i32) -> Option<u64> {
+    /// The system's number of the search for data. The other search is that for holes.
+    const SEEK_DATA: i32 = 3;
+    let mut rest = pieces[pieces.partition_point(|piece| piece.offset + piece.length <= offset)..].iter();
+    if offset >= size {
+        return None;
+    }
+    if whence == SEEK_DATA {
+        return rest.next().map(|piece| piece.offset.max(offset));
+    }
+    let mut end = offset;
+    // Pieces may follow each other without a hole.
+    while let Some(piece) = rest.next().filter(|piece| piece.offset <= end) {
+        end = piece.offset + piece.length;
+    }
+    Some(end)
+}
+
 impl Filesystem for Mounted {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         let wanted = [
@@ -296,6 +319,16 @@ impl Filesystem for Mounted {
         let done = self.read_file(number(inode), &pieces, offset, size, &mut put);
         if let (Err(error), Some(reply)) = (done, reply) {
             reply.error(error);
+        }
+    }
+
+    fn lseek(&self, _: &Request, inode: INodeNo, handle: FileHandle, offset: i64, whence: i32, reply: ReplyLseek) {
+        let pieces = self.files.lock().get(&handle.0).cloned();
+        let size = self.tree.node(number(inode)).map_or(0, |node| node.size);
+        let (Some(pieces), Ok(offset)) = (pieces, u64::try_from(offset)) else { return reply.error(Errno::EINVAL) };
+        match next_place(&pieces, size, offset, whence).and_then(|place| i64::try_from(place).ok()) {
+            Some(place) => reply.offset(place),
+            None => reply.error(Errno::ENXIO),
         }
     }
 

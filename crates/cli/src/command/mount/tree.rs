@@ -14,9 +14,10 @@ pub struct Node {
     pub mode: u32,
     pub modified: Time,
     pub size: u64,
-    /// Where the headers and the content begin in the archive.
+    /// Where the headers and the content begin in the archive, and the length of the content.
     pub begin: u64,
     pub content: u64,
+    pub stored: u64,
     /// How many names the file has.
     pub links: u32,
     parent: usize,
@@ -73,6 +74,7 @@ impl TreeBuilder {
             size: entry.size,
             begin: entry.begin,
             content: entry.content,
+            stored: entry.stored,
             links: 1,
             parent: above,
             name: begin..self.names.len(),
@@ -105,7 +107,9 @@ impl TreeBuilder {
         let bytes = nodes.iter().map(|node| node.size).fold(0, u64::saturating_add);
         let mut tree = MountTree { nodes, names, children, first, bytes };
         for (link, target) in links {
-            if let Some(file) = tree.find(&target).filter(|file| is_file(tree.nodes[*file].kind)) {
+            // Archives of other programs may link to a link, which stands before this one.
+            let file = tree.find(&target).map(|found| tree.file(found));
+            if let Some(file) = file.filter(|file| is_file(tree.nodes[*file].kind)) {
                 tree.nodes[link].file = file;
                 tree.nodes[file].links += 1;
             }
@@ -206,6 +210,7 @@ mod tests {
             ("a/b/c", Kind::File, None),
             ("a/x", Kind::HardLink, Some("a/b/c")),
             ("a!", Kind::File, None),
+            ("again", Kind::HardLink, Some("a/x")),
             ("e", Kind::Folder, None),
             ("s", Kind::SymbolicLink, Some("a/b")),
             ("z", Kind::HardLink, Some("a/b")),
@@ -214,18 +219,19 @@ mod tests {
         }
         let tree = builder.finish();
         let names = |folder| tree.children(folder).iter().map(|child| tree.name(*child)).collect::<Vec<_>>();
-        assert_eq!(names(0), [&b"a"[..], b"a!", b"e", b"s", b"z"]);
+        assert_eq!(names(0), [&b"a"[..], b"a!", b"again", b"e", b"s", b"z"]);
         let a = tree.child(0, b"a").unwrap();
         assert_eq!(names(a), [&b"b"[..], b"x"]);
         let (b, link) = (tree.child(a, b"b").unwrap(), tree.child(a, b"x").unwrap());
         let c = tree.child(b, b"c").unwrap();
-        assert_eq!((tree.file(link), tree.node(c).unwrap().links), (c, 2));
+        assert_eq!((tree.file(link), tree.node(c).unwrap().links), (c, 3));
+        assert_eq!(tree.file(tree.child(0, b"again").unwrap()), c, "a hard link to a hard link");
         assert_eq!((tree.path(c), tree.parent(b), tree.parent(a)), (b"a/b/c".to_vec(), a, 0));
         assert_eq!(tree.node(tree.child(0, b"s").unwrap()).unwrap().size, 3);
         let wrong = tree.child(0, b"z").unwrap();
         assert_eq!(tree.file(wrong), wrong, "a hard link to a folder");
         assert!(tree.child(0, b"b").is_none() && tree.child(c, b"c").is_none() && tree.children(99).is_empty());
-        assert_eq!((tree.len(), tree.bytes), (9, 17));
+        assert_eq!((tree.len(), tree.bytes), (10, 17));
     }
 
     #[test]
