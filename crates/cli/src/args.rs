@@ -246,13 +246,16 @@ fn refused(mut error: clap::Error, words: &[OsString]) -> Failure {
         (ErrorKind::UnknownArgument, _, Some(option)) if option.starts_with('-') => {
             option::unknown(&whole(), &option, text(ContextKind::SuggestedArg).as_deref(), words)
         }
+        (ErrorKind::UnknownArgument, _, Some(word)) if option::has_advice(&whole(), &word, words) => {
+            option::unknown(&whole(), &word, None, words)
+        }
         (ErrorKind::TooManyValues, _, Some(option))
             if option.starts_with("--passphrase") || option.starts_with("--no-passphrase") =>
         {
             option::no_value(&option)
         }
         (ErrorKind::InvalidValue | ErrorKind::ValueValidation, _, Some(option))
-            if option.starts_with("--passphrase") && !text(ContextKind::InvalidValue).is_some_and(is_descriptor) =>
+            if option.contains("-passphrase-") && !text(ContextKind::InvalidValue).is_some_and(is_descriptor) =>
         {
             option::no_secret(&option)
         }

@@ -24,7 +24,8 @@ pub fn unknown(cli: &Command, option: &str, alike: Option<&str>, words: &[OsStri
     if word.is_some_and(|word| word.to_string_lossy().starts_with("-p")) && option != "-p" && is_flag('p') {
         return no_value("-p");
     }
-    let message = format!("{called} has no option {}", bytes(option.as_bytes()));
+    let what = if option.starts_with('-') { "has no option" } else { "takes no word" };
+    let message = format!("{called} {what} {}", bytes(option.as_bytes()));
     let file = word.map(Path::new).filter(|path| About::of_name(path).is_ok());
     let hint = file.map(|path| format!("for the file of this name, write ./{}", shown(path)));
     let within = called.strip_prefix("deadpan ").unwrap_or_default();
@@ -34,6 +35,11 @@ pub fn unknown(cli: &Command, option: &str, alike: Option<&str>, words: &[OsStri
         .or_else(|| elsewhere(cli, option).filter(|_| within.is_empty()))
         .unwrap_or_else(|| format!("the options are listed by: {called} --help"));
     Failure::usage(message, hint)
+}
+
+/// Whether there is advice on a word that is no option, and that the command does not take.
+pub fn has_advice(cli: &Command, word: &str, words: &[OsString]) -> bool {
+    meant(called(cli, words).0.strip_prefix("deadpan ").unwrap_or_default(), word).is_some()
 }
 
 /// Returns the failure for a passphrase among the arguments.
@@ -49,7 +55,7 @@ pub fn no_value(option: &str) -> Failure {
 /// since the value may be a passphrase.
 pub fn no_secret(option: &str) -> Failure {
     let option = option.split([' ', '=']).next().unwrap_or_default();
-    let rule = if option == "--passphrase-command" {
+    let rule = if option.ends_with("-command") {
         "a command has words, and each quote in it is closed"
     } else {
         "a descriptor is a number, such as 3 in `3< FILE`"
@@ -151,7 +157,8 @@ fn elsewhere(cli: &Command, option: &str) -> Option<String> {
 /// If the user gives an option of another program, returns advice: what to use in Deadpan instead. `within` is the name
 /// of the command, such as `keys add`, or an empty text if there is no command.
 fn meant(within: &str, option: &str) -> Option<&'static str> {
-    let row = |row: &&HabitRow| row.within.is_none_or(|all| all.contains(&within)) && row.options.contains(&option);
+    let has = |row: &HabitRow| row.options.iter().any(|it| *it == option || *it == ANY && !option.starts_with('-'));
+    let row = |row: &&HabitRow| row.within.is_none_or(|all| all.contains(&within)) && has(row);
     OPTIONS.iter().find(row).map(|row| row.meant)
 }
 
@@ -162,6 +169,9 @@ struct HabitRow {
     options: &'static [&'static str],
     meant: &'static str,
 }
+
+/// Stands for any word that is no option.
+const ANY: &str = "*";
 
 const fn habit(within: &'static [&'static str], options: &'static [&'static str], meant: &'static str) -> HabitRow {
     HabitRow { within: Some(within), options, meant }
@@ -233,6 +243,35 @@ const OPTIONS: &[HabitRow] = &[
         "to replace an output that exists: --force",
     ),
     habit(&["seal"], &["-y", "--overwrite"], "to replace an output that exists: --force"),
+    habit(
+        &["keygen"],
+        &[ANY, "--name", "-n"],
+        "to name a key of your own: deadpan keygen -o ~/.config/deadpan/NAME.key; for a file: deadpan keygen -o \
+         NAME.key",
+    ),
+    habit(
+        &["keygen"],
+        &["-t", "--type", "--algo", "--algorithm"],
+        "the kind of key: deadpan keygen --mode MODE; for signatures: deadpan keygen --sign",
+    ),
+    habit(&["keys unlock"], &["-t", "--time", "--timeout", "--ttl"], "for how long: deadpan keys unlock --for 1h"),
+    habit(
+        &["agent"],
+        &["lock", "stop", "kill", "-k", "--kill"],
+        "to make the agent forget its keys: deadpan keys lock",
+    ),
+    habit(
+        &["agent"],
+        &["list", "status", "-l", "--list", "--status"],
+        "to list the keys that the agent holds: deadpan keys unlock --list",
+    ),
+    habit(&["agent"], &["unlock", "start", "add"], "to give it a key, which also starts it: deadpan keys unlock"),
+    #[cfg(all(feature = "mount", target_os = "linux"))]
+    habit(
+        &["mount"],
+        &["-d", "-u", "--debug", "--daemon", "--background", "--unmount"],
+        "the command runs until the folder is unmounted: umount FOLDER, or without root: fusermount3 -u FOLDER",
+    ),
     any(&["-e", "--encrypt"], "to seal a file: deadpan seal FILE"),
     any(&["-d", "--decrypt"], "to open a sealed file: deadpan open FILE"),
     any(&["-c", "--symmetric"], "to seal with a passphrase: deadpan seal -p FILE"),

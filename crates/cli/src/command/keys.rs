@@ -21,6 +21,7 @@ use clap::Subcommand;
 use crate::command::plan::Plan;
 use crate::key::home::{self, Home};
 use crate::key::passphrase::{PassphraseArgs, Passphrases, stdin_or_path};
+use crate::key::program::PassphraseCommand;
 use crate::place::held;
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure, help};
@@ -144,6 +145,9 @@ enum KeysCommand {
         /// Take the passphrase that the key has from the first line of this file, to change it in a script
         #[arg(long, value_name = "FILE", value_parser = stdin_or_path())]
         old_passphrase_file: Option<PathBuf>,
+        /// Take the passphrase that the key has from the first line that this command prints
+        #[arg(long, value_name = "COMMAND", conflicts_with = "old_passphrase_file")]
+        old_passphrase_command: Option<PassphraseCommand>,
     },
     /// Takes the passphrase off a private key
     #[command(after_help = help!(
@@ -161,11 +165,16 @@ enum KeysCommand {
         "deadpan keys unlock --list               the keys that the agent holds"
     ))]
     Unlock(unlock::UnlockArgs),
-    /// Makes the agent forget all keys
+    /// Makes the agent forget all keys, or some
     #[command(after_help = help!(
-        "deadpan keys lock"
+        "deadpan keys lock",
+        "deadpan keys lock work    forgets one key"
     ))]
-    Lock,
+    Lock {
+        /// The names of keys that the agent holds [default: all keys]
+        #[arg(value_name = "KEY")]
+        keys: Vec<String>,
+    },
     /// Prints a public key: your own, or the one named
     #[command(after_help = help!(
         "deadpan keys export > me.pub       the public key of your default key, to give away",
@@ -225,20 +234,24 @@ impl Plan for Keys {
             Some(KeysCommand::Add { name, key, force }) => add::add(&home, name, key, *force)?,
             Some(KeysCommand::Remove { name }) => remove(&home, name)?,
             Some(KeysCommand::Rename { name, new }) => rename::rename(&home, name, new)?,
-            Some(KeysCommand::Backup(args)) => backup::backup(&home, &own(&home, &args.key)?, args)?,
+            Some(KeysCommand::Backup(args)) => backup::backup(&home, &own(&home, &args.key, BACKED_UP)?, args)?,
             Some(KeysCommand::Restore(args)) => restore::restore(&home, args)?,
             Some(KeysCommand::Import(args)) => return import::import(&home, args),
             Some(KeysCommand::Move(args)) => moving::pack(&home, args)?,
             Some(KeysCommand::Default { name }) => default(&home, name.as_deref())?,
-            Some(KeysCommand::Protect { protection: Protection { key, source }, old_passphrase_file }) => {
-                let old = old_passphrase_file.clone().map(PassphraseArgs::of_file);
-                protect::protect(&own(&home, key)?, &Passphrases::new(source), old.as_ref())?
+            Some(KeysCommand::Protect {
+                protection: Protection { key, source },
+                old_passphrase_file: file,
+                old_passphrase_command: command,
+            }) => {
+                let old = PassphraseArgs::of(file.clone(), command.clone());
+                protect::protect(&own(&home, key, PROTECTED)?, &Passphrases::new(source), old.as_ref())?
             }
             Some(KeysCommand::Unprotect(protection)) => {
-                protect::unprotect(&own(&home, &protection.key)?, &Passphrases::new(&protection.source))?
+                protect::unprotect(&own(&home, &protection.key, PROTECTED)?, &Passphrases::new(&protection.source))?
             }
-            Some(KeysCommand::Unlock(args)) => unlock::unlock(&home, args, |key| own(&home, key))?,
-            Some(KeysCommand::Lock) => unlock::lock(&home)?,
+            Some(KeysCommand::Unlock(args)) => unlock::unlock(&home, args, |key| own(&home, key, PROTECTED))?,
+            Some(KeysCommand::Lock { keys }) => unlock::lock(&home, keys)?,
             Some(KeysCommand::Export { name, age, sign, ssh, source }) => {
                 let form = export::ExportForm { sign: *sign, age: *age, ssh: *ssh };
                 export::run(&home, name.as_deref(), form, &Passphrases::new(source))?
@@ -247,6 +260,10 @@ impl Plan for Keys {
         Ok(Exit::Done)
     }
 }
+
+/// Why a contact has no passphrase, and no backup.
+const PROTECTED: &str = "a passphrase protects a private key, and a contact is a public one";
+const BACKED_UP: &str = "a backup is of a private key, and a contact is a public one: deadpan keys export prints it";
 
 fn remove(home: &Home, name: &str) -> Result<(), Failure> {
     let path = home.contact_path(name);
@@ -281,12 +298,12 @@ fn folder(path: &Path) -> Result<io::Result<Folder>, Failure> {
 }
 
 /// Returns the path of a private key's file: the file of the user's own key `name`, or else the file at the path
-/// `name`.
-fn own(home: &Home, name: &str) -> Result<PathBuf, Failure> {
+/// `name`. `contact` is the advice for the name of a contact.
+fn own(home: &Home, name: &str, contact: &str) -> Result<PathBuf, Failure> {
     let own = home::check_name(name).ok().map(|()| home.own_path(name)).filter(|path| path.exists());
     let file = Some(PathBuf::from(name)).filter(|path| home::may_exist(path));
     if own.is_none() && file.is_none() {
-        home.refuse_contact(name, "a passphrase protects a private key, and a contact is a public one")?;
+        home.refuse_contact(name, contact)?;
     }
     own.or(file).ok_or_else(|| {
         let message = format!(

@@ -13,8 +13,11 @@ pub fn meant_by(parent: Option<&str>, word: &str) -> Option<&'static str> {
 }
 
 const COMMANDS: &[(&[&str], &str)] = &[
-    (&["encrypt", "enc", "encode", "encipher", "crypt", "lock", "e"], "deadpan seal"),
-    (&["decrypt", "dec", "decode", "decipher", "unseal", "unlock", "d"], "deadpan open"),
+    (&["encrypt", "enc", "encode", "encipher", "crypt", "e"], "deadpan seal"),
+    (&["decrypt", "dec", "decode", "decipher", "unseal", "d"], "deadpan open"),
+    (&["lock"], "deadpan keys lock, for the agent's keys, or deadpan seal, for a file"),
+    (&["unlock"], "deadpan keys unlock, for a key, or deadpan open, for a file"),
+    (&["umount", "unmount"], "umount FOLDER, or without root: fusermount3 -u FOLDER"),
     (&["extract", "x"], "deadpan open, for a sealed file, or deadpan unpack, for an archive"),
     (
         &["gen-key", "genkey", "key-gen", "generate-key", "generate", "gen", "new-key", "newkey", "new", "init"],
@@ -65,7 +68,8 @@ mod tests {
                     assert_eq!(meant_by(Some(parent.get_name()).filter(|name| *name == "keys"), word), Some(*meant));
                 }
                 let mut command = &cli;
-                for word in meant.split(',').next().unwrap().split(' ').skip(1).filter(|word| !word.starts_with('-')) {
+                let ours = meant.split(',').next().unwrap().strip_prefix("deadpan ").unwrap_or_default();
+                for word in ours.split_whitespace().filter(|word| !word.starts_with('-')) {
                     command = command.find_subcommand(word).unwrap_or_else(|| panic!("{meant}"));
                 }
             }

@@ -126,6 +126,14 @@ pub fn forget_all(agent: &Agent) -> Result<bool, Failure> {
     }
 }
 
+/// Makes the agent forget the keys of this name. Returns whether the agent held such a key.
+pub fn forget(agent: &Agent, name: &str) -> Result<bool, Failure> {
+    match agent.clone().with_timeout(PATIENCE).forget(name) {
+        Err(error) if is_gone(&error) => Ok(false),
+        result => result.map_err(|error| failed(&error)),
+    }
+}
+
 pub fn failed(error: &Error) -> Failure {
     Failure::new(Exit::Key, format!("the agent: {error}"), "end it, and start it again: deadpan keys unlock")
 }

@@ -87,6 +87,18 @@ impl PassphraseArgs {
         Self { passphrase_file: Some(path), ..Self::default() }
     }
 
+    /// Returns arguments that choose the first line of a file, or of the output of a command, as the source of the
+    /// passphrase.
+    pub fn of(passphrase_file: Option<PathBuf>, passphrase_command: Option<PassphraseCommand>) -> Option<Self> {
+        let is_given = passphrase_file.is_some() || passphrase_command.is_some();
+        is_given.then(|| Self { passphrase_file, passphrase_command, ..Self::default() })
+    }
+
+    /// Whether the agent is not to be used.
+    pub fn leaves_agent_out(&self) -> bool {
+        self.no_agent
+    }
+
     /// Returns an error if the arguments choose standard input for both the passphrase and the data.
     pub fn leave_stdin_to(&self, sources: &[Source]) -> Result<(), Failure> {
         let taken = self.passphrase_fd.as_ref().is_some_and(|descriptor| descriptor.number == 0)

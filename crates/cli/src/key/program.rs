@@ -70,7 +70,11 @@ impl Askpass {
     pub fn ask(&self, question: &str) -> Result<Passphrase, Failure> {
         let failed = |why: &str| {
             let message = format!("no passphrase was given: {} ({ASKPASS}) {why}", bytes(self.0.as_bytes()));
-            Failure::new(Exit::Key, message, format!("answer its question, or unset {ASKPASS} to type on the terminal"))
+            let hint = format!(
+                "{ASKPASS} is the path of one program, without arguments; answer its question, or unset the variable \
+                 to type on the terminal"
+            );
+            Failure::new(Exit::Key, message, hint)
         };
         let line = first_line_of(&self.0, &[format!("{question}: ")]).map_err(|why| failed(&why))?;
         match line.ok_or_else(|| failed("printed nothing"))? {

@@ -20,6 +20,21 @@ const COMMON: &str = "123456 password 12345678 qwerty 123456789 12345 1234 11111
     yankees 987654321 dallas austin thunder taylor matrix welcome admin login hello secret \
     changeme trustno1 passphrase test 1q2w3e4r5t6y zaq12wsx q1w2e3r4t5y6 qweasdzxc pokemon \
     whatever killer ncc1701 thx1138 112233 121212 qwerty123 lovely babygirl default root guest";
+/// Well-known phrases, in small letters and without anything between the words: attackers try them first.
+const FAMOUS: [&str; 12] = [
+    "correcthorsebatterystaple",
+    "tr0ub4dor3",
+    "troubador3",
+    "tobeornottobethatisthequestion",
+    "tobeornottobe",
+    "thequickbrownfoxjumpsoverthelazydog",
+    "maytheforcebewithyou",
+    "loremipsumdolorsitamet",
+    "inthebeginninggodcreatedtheheavenandtheearth",
+    "callmeishmael",
+    "opensesame",
+    "speakfriendandenter",
+];
 /// Rows of keyboards. The digits are a sequence.
 const ROWS: [&str; 8] =
     ["qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./", "qwertzuiop", "yxcvbnm", "azertyuiop", "qsdfghjklm", "!@#$%^&*()_+"];
@@ -59,7 +74,9 @@ pub fn note(passphrase: &Passphrase) {
 
 /// Returns how soon a passphrase may be guessed, or `None` if it is good.
 fn guessed(passphrase: &[u8]) -> Option<&'static str> {
-    let cost = cost(passphrase);
+    let letters = || str::from_utf8(passphrase).unwrap_or_default().chars().filter(|it| it.is_alphanumeric());
+    let is_famous = |phrase: &&str| letters().flat_map(char::to_lowercase).eq(phrase.chars());
+    let cost = if FAMOUS.iter().any(|phrase| is_famous(phrase)) { 0 } else { cost(passphrase) };
     TIMES.iter().find(|(below, _)| cost < *below).map(|(_, when)| *when)
 }
 
@@ -260,11 +277,14 @@ mod tests {
             assert_eq!(guessed(password.as_bytes()), None, "{password}");
             assert_eq!(guessed(&password.as_bytes()[..16]), None, "{password}");
         }
-        for good in ["correct horse battery staple", "rWibMFACxAUGZmxhVncy", "\u{4f60}\u{597d}\u{4e16}\u{754c}\u{548c}"]
+        for good in ["horse correct battery staple", "rWibMFACxAUGZmxhVncy", "\u{4f60}\u{597d}\u{4e16}\u{754c}\u{548c}"]
         {
             assert_eq!(guessed(good.as_bytes()), None, "{good}");
         }
         assert_eq!(guessed(&[0xff; 20]), None);
+        for famous in ["correct horse battery staple", "To be, or not to be: that is the question", "Tr0ub4dor&3"] {
+            assert_eq!(guessed(famous.as_bytes()), Some("in minutes"), "{famous}");
+        }
     }
 
     #[test]

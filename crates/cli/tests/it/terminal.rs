@@ -511,3 +511,17 @@ fn sealing_only_to_others_is_told_on_a_terminal() {
     let run = sandbox.run(&["seal", "-f", "-r", "bob.pub", "a.txt"]).expect(0, "");
     assert!(!run.stderr().contains("note: "), "{}", run.stderr());
 }
+
+#[test]
+fn words_of_a_key_are_asked_for_and_after_a_mistake_once_more() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.shell("deadpan keys backup ecc > words").expect(0, "");
+    let words = String::from_utf8(sandbox.read("words")).unwrap();
+    let mut session = Session::start(&sandbox, &["keys", "restore", "again", "--no-passphrase"]);
+    session.expect("type the words, in any number of lines; ").say("zoo").control(b'D');
+    session.expect("it has 1 word, ").expect("; type all words again:");
+    words.lines().for_each(|line| drop(session.say(line)));
+    session.control(b'D');
+    session.end(0);
+    assert_eq!(sandbox.read("home/again.pub"), sandbox.read("home/ecc.pub"));
+}

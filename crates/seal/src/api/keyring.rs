@@ -126,6 +126,13 @@ impl Keyring {
                 self.keys.push(KeyringEntry { name, key, until: now + Duration::from_secs(seconds.into()), asks });
                 done(Secret::zeroed(0))
             }
+            extension::LOCK => {
+                let name = reader.text()?;
+                reader.end()?;
+                let before = self.keys.len();
+                self.keys.retain(|entry| entry.name != name);
+                done(Secret::copy_of(&[u8::from(self.keys.len() < before)]))
+            }
             name @ (extension::DECAPSULATE | extension::MULTIPLY) => {
                 let kem = Kem::from_id(reader.number()?.try_into().ok()?)?;
                 let public = PublicKey::from_bytes(kem, reader.string()?).ok()?;

@@ -17,6 +17,7 @@ use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
 use crate::tell::streams::print;
 use deadpan_disk::About;
+use deadpan_seal::Secret;
 use deadpan_seal::key::Found;
 
 #[derive(Debug, clap::Args)]
@@ -26,6 +27,9 @@ pub struct BackupArgs {
     /// Write a page to print, with the words and a QR code. Shares become several pages: FILE-1, FILE-2 and so on
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
+    /// Write the words to a new file, which only you can read
+    #[arg(short, long, value_name = "FILE", conflicts_with = "page")]
+    output: Option<PathBuf>,
     /// Split the key into shares, and let any NUMBER of them give the key
     #[arg(long, value_name = "NUMBER", requires = "of", value_parser = shares())]
     any: Option<u8>,
@@ -48,8 +52,9 @@ pub fn backup(home: &Home, path: &Path, args: &BackupArgs) -> Result<(), Failure
         return Err(Failure::usage(message, "let --any be at most --of"));
     }
     let pages = args.page.as_deref().map_or_else(Vec::new, |page| names(page, split.map(|(_, of)| of)));
-    held::hold(pages.iter().map(PathBuf::as_path));
-    pages.iter().try_for_each(|page| refuse_taken(page))?;
+    let output = args.output.as_deref().filter(|output| *output != Path::new("-"));
+    held::hold(pages.iter().map(PathBuf::as_path).chain(output));
+    pages.iter().map(PathBuf::as_path).chain(output).try_for_each(refuse_taken)?;
     let key = find(path, &Passphrases::new(&args.source))?;
     let sheets = sheets(home, path, &key, split)?;
     let what = match split {
@@ -57,7 +62,11 @@ pub fn backup(home: &Home, path: &Path, args: &BackupArgs) -> Result<(), Failure
         Some((any, of)) => format!("are {of} shares, and any {any} of them are the key, without a passphrase"),
     };
     if pages.is_empty() {
-        print_all(&sheets)?;
+        let text = text(&sheets);
+        match output {
+            Some(path) => home::write(path, &text, 0o600, false)?,
+            None => print(str::from_utf8(&text).unwrap_or_default())?,
+        }
         let how = if split.is_none() { "write them down" } else { "write each share on a paper of its own" };
         say(&format!("note: these words {what}: {how}, and keep them where nobody else looks"));
         return Ok(());
@@ -97,7 +106,7 @@ fn refuse_taken(page: &Path) -> Result<(), Failure> {
         return Err(Failure::usage("a page goes to a file", "leave out --page to print the words"));
     }
     match About::of_name(page) {
-        Ok(_) => Err(Failure::usage(format!("{} exists already", shown(page)), "choose another name with --page")),
+        Ok(_) => Err(Failure::usage(format!("{} exists already", shown(page)), "choose another name")),
         Err(_) => Ok(()),
     }
 }
@@ -106,9 +115,29 @@ fn refuse_taken(page: &Path) -> Result<(), Failure> {
 fn find(path: &Path, passphrases: &Passphrases) -> Result<Found, Failure> {
     match home::KeyFile::find(path)?.only()? {
         found @ (Found::Private(_) | Found::Signing(_)) => Ok(found),
-        Found::Protected(locked) => unlock_any(path, &locked, passphrases),
-        Found::OpenSsh(file) => Err(Failure::key(&shown(path), &file.refusal())),
+        Found::Protected(locked) => {
+            unlock_any(path, &locked, passphrases).map_err(|failure| match home::beside(path) {
+                Ok(Some(public)) if holds(passphrases, &public) => {
+                    let hint = failure.hint.unwrap_or_default();
+                    Failure { hint: Some(format!("the agent gives out no private key, so {hint}")), ..failure }
+                }
+                _ => failure,
+            })
+        }
+        Found::OpenSsh(_) => {
+            let hint = "it has no words here; back up the file itself, sealed to a passphrase: deadpan seal -p FILE";
+            Err(Failure::usage(format!("{} is a key of SSH", shown(path)), hint))
+        }
         _ => Err(not_private(&shown(path))),
+    }
+}
+
+/// Whether the agent holds a key.
+fn holds(passphrases: &Passphrases, public: &Public) -> bool {
+    match public {
+        Public::Sealing(public) => passphrases.held().private(public).is_some(),
+        Public::Signing(public) => passphrases.held().signer(public).is_some(),
+        Public::Ssh(_) => false,
     }
 }
 
@@ -135,14 +164,16 @@ fn sheets(home: &Home, path: &Path, key: &Found, split: Option<(u8, u8)>) -> Res
     Ok(shares.iter().map(|share| sheet(Some((share.index, any, of)), share.words())).collect())
 }
 
-fn print_all(sheets: &[Sheet]) -> Result<(), Failure> {
-    for (number, sheet) in sheets.iter().enumerate() {
-        let text = sheet.text();
-        let text = str::from_utf8(&text).unwrap_or_default();
-        if number > 0 {
-            print("\n")?;
-        }
-        print(text)?;
+fn text(sheets: &[Sheet]) -> Secret {
+    let texts: Vec<_> = sheets.iter().map(Sheet::text).collect();
+    let mut text = Secret::zeroed(texts.iter().map(|text| text.len() + 1).sum::<usize>().saturating_sub(1));
+    let mut rest = &mut text[..];
+    for (number, sheet) in texts.iter().enumerate() {
+        let begin = usize::from(number > 0);
+        let (part, behind) = rest.split_at_mut(begin + sheet.len());
+        part[..begin].fill(b'\n');
+        part[begin..].copy_from_slice(sheet);
+        rest = behind;
     }
-    Ok(())
+    text
 }

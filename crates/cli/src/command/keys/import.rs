@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::keygen::tell_default;
 use crate::command::keys::bundle::Bundle;
-use crate::key::home::make::{refuse_taken, write_new, write_text};
+use crate::key::home::make::{refuse_taken_name, tell_same, write_new, write_text};
 use crate::key::home::{self, GUARD, Home, Public};
 use crate::key::identity::Identities;
 use crate::key::passphrase::{PassphraseArgs, Passphrases, stdin_or_path};
@@ -18,6 +18,7 @@ use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::shown;
 use crate::tell::streams::STDIN;
+use deadpan_disk::About;
 use deadpan_pack::is_archive;
 use deadpan_seal::key::openssh::PrivateFile;
 use deadpan_seal::key::{self, Found};
@@ -46,7 +47,13 @@ pub fn import(home: &Home, args: &ImportArgs) -> Result<Exit, Failure> {
     let source = if args.file.as_os_str() == STDIN { Source::Stdin } else { Source::File(args.file.clone()) };
     args.source.leave_stdin_to(std::slice::from_ref(&source))?;
     held::hold([home.own_path("default").as_path()]);
-    let input = Input::open(&source)?;
+    let input = Input::open(&source).map_err(|failure| match &args.name {
+        Some(name) if About::of_path(Path::new(name)).is_ok() && About::of_path(&args.file).is_err() => {
+            let hint = format!("the FILE comes first: deadpan keys import {name} {}", shown(&args.file));
+            Failure { hint: Some(hint), ..failure }
+        }
+        _ => failure,
+    })?;
     let from = input.shown();
     if input.is_folder() {
         args.refuse_name(&from)?;
@@ -179,10 +186,7 @@ impl Import<'_> {
         let paths: Vec<_> = (1..=count).map(|number| self.home.own_path(&numbered(number))).collect();
         held::hold(paths.iter().map(PathBuf::as_path));
         for path in &paths {
-            refuse_taken(self.home, path).map_err(|failure| {
-                let hint = "keys are never replaced; give this one another name: deadpan keys import FILE NAME";
-                Failure { hint: Some(hint.into()), ..failure }
-            })?;
+            refuse_taken_name(self.home, path, "import FILE NAME")?;
         }
         Ok(paths)
     }
@@ -245,6 +249,9 @@ impl Import<'_> {
         }
         if what == "not protected" {
             say(&format!("note: the key has no passphrase, and only its file's {GUARD} keeps others away"));
+        }
+        if let Some(public) = public {
+            tell_same(self.home, path, public);
         }
         if public.is_some_and(|public| !public.signs()) {
             tell_default(self.home, path);

@@ -18,14 +18,15 @@ pub fn protect(path: &Path, passphrases: &Passphrases, old: Option<&PassphraseAr
     let (key, was) = match place.only()? {
         found @ (Found::Private(_) | Found::Signing(_)) => {
             if old.is_some() {
-                let hint = "leave out --old-passphrase-file";
+                let hint = "leave out the option for the old one";
                 return Err(Failure::usage(format!("{name} has no passphrase yet"), hint));
             }
             check_pair(path, &found);
             (found, false)
         }
         Found::Protected(_) if old.is_none() && passphrases.given()?.is_some() => {
-            let hint = "give the passphrase that it has with --old-passphrase-file, or type both on a terminal";
+            let hint = "give the passphrase that it has with --old-passphrase-file or --old-passphrase-command, or type \
+                        both on a terminal";
             return Err(Failure::usage(format!("{name} is protected already"), hint));
         }
         Found::Protected(locked) => {
@@ -36,7 +37,7 @@ pub fn protect(path: &Path, passphrases: &Passphrases, old: Option<&PassphraseAr
             return Err(not_private(&name));
         }
         Found::PluginIdentity(_) => return Err(of_plugin(&name)),
-        Found::OpenSsh(file) => return Err(Failure::key(&name, &file.refusal())),
+        Found::OpenSsh(_) => return Err(of_ssh(&name)),
     };
     let hint = "take the passphrase off a key with: deadpan keys unprotect";
     let passphrase = passphrases.new_one(&format!("the key {name}"), hint)?;
@@ -70,7 +71,7 @@ pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> 
             return Err(not_private(&name));
         }
         Found::PluginIdentity(_) => return Err(of_plugin(&name)),
-        Found::OpenSsh(file) => return Err(Failure::key(&name, &file.refusal())),
+        Found::OpenSsh(_) => return Err(of_ssh(&name)),
     };
     let text = text(&name, &key, None)?;
     let others = place.other_names();
@@ -83,4 +84,9 @@ pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> 
 fn of_plugin(name: &str) -> Failure {
     let hint = "the plugin, or its hardware, protects the key; see the documentation of the plugin";
     Failure::usage(format!("{name} is an identity of a plugin"), hint)
+}
+
+fn of_ssh(name: &str) -> Failure {
+    let hint = format!("change its passphrase with: ssh-keygen -p -f {name}");
+    Failure::usage(format!("{name} is a key of SSH"), hint)
 }

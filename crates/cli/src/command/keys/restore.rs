@@ -1,10 +1,12 @@
 //! `deadpan keys restore`: makes a key from its words, or from the words of its shares.
 
+use std::io::{IsTerminal, stdin};
 use std::path::{Path, PathBuf};
 
-use crate::key::home::make::{refuse_taken, write_new};
+use crate::key::home::make::{refuse_taken_name, tell_same, write_new};
 use crate::key::home::{self, GUARD, Home, Public};
 use crate::key::passphrase::{PassphraseArgs, Passphrases, stdin_or_path};
+use crate::key::prompt::Terminal;
 use crate::key::protected::not_private;
 use crate::key::seed::SeedKind;
 use crate::key::words::share::KeyShare;
@@ -15,6 +17,7 @@ use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::{count, shown};
 use crate::tell::streams::STDIN;
+use deadpan_disk::About;
 use deadpan_seal::Secret;
 use deadpan_seal::key::Found;
 
@@ -22,7 +25,8 @@ use deadpan_seal::key::Found;
 pub struct RestoreArgs {
     /// The name of the key, or a path for its file
     name: String,
-    /// The files with the words of the key or of its shares, or - for standard input [default: standard input]
+    /// The files with the words of the key or of its shares, pages from `keys backup --page`, or - for standard input
+    /// [default: standard input]
     #[arg(value_name = "FILE", value_parser = stdin_or_path(), default_value = "-", hide_default_value = true)]
     words: Vec<PathBuf>,
     /// The kind of the key, if the words have no line that names it: X-Wing, X25519, P-256, ML-KEM-768, ML-KEM-1024,
@@ -51,26 +55,21 @@ pub fn restore(home: &Home, args: &RestoreArgs) -> Result<(), Failure> {
         Err(_) if Path::new(&args.name).components().count() > 1 => PathBuf::from(&args.name),
         Err(failure) => return Err(failure),
     };
-    refuse_taken(home, &path)?;
+    if About::of_path(Path::new(&args.name)).is_ok() && args.name.contains('.') && path != Path::new(&args.name) {
+        let hint = format!("the NAME comes first: deadpan keys restore NAME {}", args.name);
+        return Err(Failure::usage(format!("{} is a file", args.name), hint));
+    }
+    refuse_taken_name(home, &path, "restore NAME …")?;
     held::hold([path.as_path()]);
-    if args.words.iter().any(|file| file.as_os_str() == STDIN) {
+    let reads_stdin = args.words.iter().any(|file| file.as_os_str() == STDIN);
+    if reads_stdin {
         args.source.leave_stdin_to(&[Source::Stdin])?;
     }
-    let texts: Vec<_> = args.words.iter().map(|file| Ok(home::text(file)?.0)).collect::<Result<_, Failure>>()?;
-    let mut files = Vec::new();
-    for (file, text) in args.words.iter().zip(&texts) {
-        let from = if file.as_os_str() == STDIN { "standard input".into() } else { shown(file) };
-        let text = str::from_utf8(text).map_err(|_| refused(&from, "it is no text"))?;
-        files.push((from, blocks(text)));
-    }
-    let (key, from) = key(&files, args.kind.as_deref())?;
-    let public = Public::from_key(&key).ok_or_else(|| not_private(from))?;
-    for (from, blocks) in &files {
-        let mut said = blocks.iter().filter_map(|block| block.fingerprint).map(str::trim);
-        if let Some(other) = said.find(|said| *said != public.fingerprint()) {
-            return Err(refused(from, &format!("the words give the key {}, and not {other}", public.fingerprint())));
-        }
-    }
+    let terminal = Terminal::find().filter(|_| reads_stdin && stdin().is_terminal());
+    let (key, public) = match terminal {
+        Some(terminal) => typed(&terminal, args)?,
+        None => from_words(args)?,
+    };
     let passphrase = if args.no_passphrase {
         None
     } else {
@@ -82,11 +81,55 @@ pub fn restore(home: &Home, args: &RestoreArgs) -> Result<(), Failure> {
         say(&format!("note: the key is not protected by a passphrase, and only its file's {GUARD} keeps others away"));
     }
     say(&format!("restored {} ({}, fingerprint {})", shown(&path), public.algorithm(), public.fingerprint()));
+    tell_same(home, &path, &public);
     Ok(())
+}
+
+/// Asks for the words, and after a mistake once more.
+fn typed(terminal: &Terminal, args: &RestoreArgs) -> Result<(Found, Public), Failure> {
+    terminal.say("type the words, in any number of lines; Ctrl-D on an empty line ends:");
+    from_words(args).or_else(|failure| {
+        if failure.exit != Exit::Data {
+            return Err(failure);
+        }
+        terminal.say(&format!("{}; type all words again:", failure.message));
+        from_words(args)
+    })
+}
+
+/// Reads the words, and returns their key.
+fn from_words(args: &RestoreArgs) -> Result<(Found, Public), Failure> {
+    let texts: Vec<_> = args.words.iter().map(|file| Ok(home::text(file)?.0)).collect::<Result<_, Failure>>()?;
+    let mut files = Vec::new();
+    for (file, text) in args.words.iter().zip(&texts) {
+        let from = if file.as_os_str() == STDIN { "standard input".into() } else { shown(file) };
+        let text = str::from_utf8(text).map_err(|_| refused(&from, "it is no text"))?;
+        files.push((
+            from,
+            if text.trim_start().starts_with("<!doctype html") { vec![page(text)] } else { blocks(text) },
+        ));
+    }
+    let (key, from) = key(&files, args.kind.as_deref())?;
+    let public = Public::from_key(&key).ok_or_else(|| not_private(from))?;
+    for (from, blocks) in &files {
+        let mut said = blocks.iter().filter_map(|block| block.fingerprint).map(str::trim);
+        if let Some(other) = said.find(|said| *said != public.fingerprint()) {
+            return Err(refused(from, &format!("the words give the key {}, and not {other}", public.fingerprint())));
+        }
+    }
+    Ok((key, public))
 }
 
 fn refused(from: &str, why: &str) -> Failure {
     Failure::new(Exit::Data, format!("{from}: {why}"), "compare the words with the paper")
+}
+
+/// Reads a page of `deadpan keys backup --page`.
+fn page(text: &str) -> Block<'_> {
+    let entry = |begin: &'static str| text.lines().find_map(|line| line.strip_prefix(begin)?.strip_suffix("</dd>"));
+    let words = text.lines().filter_map(|line| line.strip_prefix("<li>")?.strip_suffix("</li>"));
+    let (kind, fingerprint) = (entry("<dt>Kind</dt><dd>"), entry("<dt>Fingerprint</dt><dd>"));
+    Block { kind, fingerprint, words: words.collect() }
 }
 
 /// Divides a text where a comment follows words.

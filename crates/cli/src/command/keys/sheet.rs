@@ -102,7 +102,7 @@ pub fn page(sheet: &Sheet) -> io::Result<Wiped<Vec<u8>>> {
         out,
         "<p>To restore the key, type <code>deadpan keys restore {command}{kind}</code>, then these words{restore}, \
          then Ctrl-D. Or scan the code, and give the file with its text: <code>deadpan keys restore {command} \
-         FILE</code>. Compare the fingerprint.</p>"
+         FILE</code>. If you have a key of this name, choose another name. Compare the fingerprint.</p>"
     )?;
     code(out, &sheet.text())?;
     writeln!(out, "</body>\n</html>")?;

@@ -10,7 +10,7 @@ use crate::key::program;
 use crate::key::protected::{not_private, text, unlock_any};
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
-use crate::tell::shown::{Foreign, shown};
+use crate::tell::shown::{Foreign, bytes, shown};
 use crate::tell::streams::print;
 use deadpan_disk::portable::OsStrExt;
 use deadpan_seal::key::Found;
@@ -50,6 +50,9 @@ fn time(text: &str) -> Result<Duration, &'static str> {
 }
 
 pub fn unlock(home: &Home, args: &UnlockArgs, own: impl Fn(&str) -> Result<PathBuf, Failure>) -> Result<(), Failure> {
+    if args.source.leaves_agent_out() {
+        return Err(Failure::usage("the keys go to the agent, and --no-agent leaves it out", "leave out --no-agent"));
+    }
     if args.list {
         return list(home);
     }
@@ -80,7 +83,9 @@ pub fn unlock(home: &Home, args: &UnlockArgs, own: impl Fn(&str) -> Result<PathB
                 continue;
             }
             Found::OpenSsh(_) => {
-                return Err(Failure::usage(format!("{name} is a key of SSH"), "give it to an SSH agent: ssh-add"));
+                let public = shown(home::public_path(&path));
+                let hint = format!("give it to the agent of SSH: ssh-add {name}; then: deadpan sign -k {public} FILE");
+                return Err(Failure::usage(format!("{name} is a key of SSH"), hint));
             }
             _ => return Err(not_private(&name)),
         };
@@ -130,7 +135,18 @@ fn list(home: &Home) -> Result<(), Failure> {
     print(&lines)
 }
 
-pub fn lock(home: &Home) -> Result<(), Failure> {
+/// Makes the agent forget the keys with these names, or all keys if there are no names.
+pub fn lock(home: &Home, names: &[String]) -> Result<(), Failure> {
+    for name in names {
+        if !agent::find(home)?.map(|agent| agent::forget(&agent, name)).transpose()?.unwrap_or_default() {
+            let message = format!("the agent does not hold {}", bytes(name.as_bytes()));
+            return Err(Failure::usage(message, "list the keys that it holds: deadpan keys unlock --list"));
+        }
+        say(&format!("{} is locked", bytes(name.as_bytes())));
+    }
+    if !names.is_empty() {
+        return Ok(());
+    }
     let is_there = agent::find(home)?.map(|agent| agent::forget_all(&agent)).transpose()?.unwrap_or_default();
     say(if is_there { "the agent holds no keys" } else { "no agent runs" });
     Ok(())

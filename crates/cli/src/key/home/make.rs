@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use super::{Home, Public};
+use super::{Home, Own, Public};
 use crate::key::home;
 use crate::key::protected::{not_private, text};
 use crate::place::partial::{folder_of, no_folder};
+use crate::tell::console::say;
 use crate::tell::failure::Failure;
 use crate::tell::shown::shown;
+use deadpan_disk::About;
 use deadpan_seal::key::Found;
 use deadpan_seal::{Kem, Passphrase, PrivateKey};
 
@@ -67,5 +69,31 @@ pub fn refuse_taken(home: &Home, path: &Path) -> Result<(), Failure> {
             ),
         )),
         None => Ok(()),
+    }
+}
+
+/// Like [`refuse_taken`], for a command that takes the name of the new key as an argument. `command` is the command
+/// with another name.
+pub fn refuse_taken_name(home: &Home, path: &Path, command: &str) -> Result<(), Failure> {
+    refuse_taken(home, path).map_err(|failure| {
+        let (public, is_there) = (home::public_path(path), |path: &Path| About::of_name(path).is_ok());
+        let first = match home.name_of(path) {
+            Some(name) if is_there(path) || home.contact_path(name).exists() => {
+                format!("rename the old one first: deadpan keys rename {name} OLD, or ")
+            }
+            _ if is_there(path) => String::new(),
+            _ if is_there(&public) => format!("remove {} first, or ", shown(public)),
+            _ => return failure,
+        };
+        let hint = format!("keys are never replaced; {first}choose another name: deadpan keys {command}");
+        Failure { hint: Some(hint), ..failure }
+    })
+}
+
+/// Tells the user if another key of their own has this public part.
+pub fn tell_same(home: &Home, path: &Path, public: &Public) {
+    let is_same = |own: &Own| own.path != path && home::beside(&own.path).is_ok_and(|it| it.as_ref() == Some(public));
+    if let Some(own) = home.own_of_both_uses().unwrap_or_default().iter().find(|own| is_same(own)) {
+        say(&format!("note: you have this key already, as {}", own.name));
     }
 }

@@ -120,6 +120,13 @@ fn keys_are_listed_replaced_and_forgotten() {
     };
     let wanted = counted([item("other", &other, 91), item("renamed", &one, 41)].into_iter());
     assert_eq!(list(&mut keyring, 10 * SECOND), *wanted);
+    let lock = wire::strings(&[extension::LOCK, b"renamed"]);
+    assert_eq!(ask(&mut keyring, 10 * SECOND, number::EXTENSION, &lock[..lock.len() - 1]), FAILED);
+    assert_eq!(ask(&mut keyring, 10 * SECOND, number::EXTENSION, &[&lock[..], &[0]].concat()), FAILED);
+    for held in [1, 0] {
+        assert_eq!(ask(&mut keyring, 10 * SECOND, number::EXTENSION, &lock), (number::EXTENSION_RESPONSE, vec![held]));
+        assert_eq!(list(&mut keyring, 10 * SECOND), *counted([item("other", &other, 91)].into_iter()));
+    }
     assert_eq!(ask(&mut keyring, 10 * SECOND, number::REMOVE_ALL, &[]), (number::SUCCESS, Vec::new()));
     assert_eq!(list(&mut keyring, 10 * SECOND), [0; 4]);
 }

@@ -51,6 +51,7 @@ pub(crate) mod number {
 pub(crate) mod extension {
     pub(crate) const KEYS: &[u8] = b"keys@deadpan";
     pub(crate) const UNLOCK: &[u8] = b"unlock@deadpan";
+    pub(crate) const LOCK: &[u8] = b"lock@deadpan";
     pub(crate) const DECAPSULATE: &[u8] = b"decapsulate@deadpan";
     pub(crate) const MULTIPLY: &[u8] = b"multiply@deadpan";
 }
@@ -210,6 +211,15 @@ impl Agent {
     pub fn forget_all(&self) -> Result<(), Error> {
         self.ask(number::REMOVE_ALL, &[], number::SUCCESS)?;
         Ok(())
+    }
+
+    /// Makes the agent forget the keys of this name. Returns whether there was one.
+    ///
+    /// # Errors
+    /// [`AgentError`] if the agent cannot be reached, takes too long, or is not Deadpan's.
+    pub fn forget(&self, name: &str) -> Result<bool, Error> {
+        let answer = self.extension(extension::LOCK, &wire::strings(&[name.as_bytes()]))?;
+        Ok(WireReader::new(&answer).byte().ok_or(LIST)? != 0)
     }
 
     fn extension(&self, name: &[u8], contents: &[u8]) -> Result<Wiped<Vec<u8>>, AgentError> {
