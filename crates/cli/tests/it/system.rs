@@ -587,7 +587,8 @@ fn a_passphrase_comes_from_a_descriptor_that_only_another_user_can_open() {
     if sandbox.shell(&format!("{nobody} --version")).code() != Some(0) {
         return skip("a descriptor of another user", "it takes root and setpriv");
     }
-    let run = sandbox.shell(&format!("{nobody} seal -p --passphrase-fd 3 -o - a.txt 3< secret > a.dpn")).expect(0, "");
+    let run =
+        sandbox.shell(&format!("{nobody} seal -q -p --passphrase-fd 3 -o - a.txt 3< secret > a.dpn")).expect(0, "");
     assert_eq!(run.stderr(), "");
     sandbox.shell("deadpan open --passphrase-file secret -o b.txt a.dpn").expect(0, "");
     assert_eq!(sandbox.read("b.txt"), b"straight face");

@@ -113,7 +113,7 @@ fn from_words(args: &RestoreArgs) -> Result<(Found, Public), Failure> {
     let public = Public::from_key(&key).ok_or_else(|| not_private(from))?;
     for (from, blocks) in &files {
         let mut said = blocks.iter().filter_map(|block| block.fingerprint).map(str::trim);
-        if let Some(other) = said.find(|said| *said != public.fingerprint()) {
+        if let Some(other) = said.find(|said| !said.eq_ignore_ascii_case(&public.fingerprint())) {
             return Err(refused(from, &format!("the words give the key {}, and not {other}", public.fingerprint())));
         }
     }
@@ -140,13 +140,20 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
             blocks.push(Block::default());
         }
         let Some(block) = blocks.last_mut() else { continue };
-        if let Some((kind, fingerprint)) = line.strip_prefix("# Kind ").and_then(|it| it.split_once(", fingerprint ")) {
-            (block.kind, block.fingerprint) = (Some(kind), Some(fingerprint));
-        } else if !line.starts_with('#') {
+        if line.starts_with('#') {
+            block.kind = said(line, "kind").or(block.kind);
+            block.fingerprint = said(line, "fingerprint").or(block.fingerprint);
+        } else {
             block.words.extend(line.split_whitespace().filter(|word| !is_number(word)));
         }
     }
     blocks
+}
+
+/// Returns what follows this word in a comment. The comment may have been typed from a paper.
+fn said<'a>(comment: &'a str, what: &str) -> Option<&'a str> {
+    let mut words = comment.split(['#', ' ', '\t', ',', ':']).filter(|word| !word.is_empty());
+    words.find(|word| word.eq_ignore_ascii_case(what)).and_then(|_| words.next())
 }
 
 /// Whether a word of the text is only the number of the next word, such as `7.`.
