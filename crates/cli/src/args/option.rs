@@ -269,8 +269,8 @@ const OPTIONS: &[HabitRow] = &[
     #[cfg(all(feature = "mount", target_os = "linux"))]
     habit(
         &["mount"],
-        &["-d", "-u", "--debug", "--daemon", "--background", "--unmount"],
-        "the command runs until the folder is unmounted: umount FOLDER, or without root: fusermount3 -u FOLDER",
+        &["-d", "--debug", "--daemon", "--background"],
+        "the command runs until the folder is unmounted; in the background of a shell: deadpan mount FILE FOLDER &",
     ),
     any(&["-e", "--encrypt"], "to seal a file: deadpan seal FILE"),
     any(&["-d", "--decrypt"], "to open a sealed file: deadpan open FILE"),

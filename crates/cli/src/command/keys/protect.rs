@@ -25,8 +25,8 @@ pub fn protect(path: &Path, passphrases: &Passphrases, old: Option<&PassphraseAr
             (found, false)
         }
         Found::Protected(_) if old.is_none() && passphrases.given()?.is_some() => {
-            let hint = "give the passphrase that it has with --old-passphrase-file or --old-passphrase-command, or type \
-                        both on a terminal";
+            let hint = "give the passphrase that it has with --old-passphrase-file or --old-passphrase-command, or \
+                        type both on a terminal";
             return Err(Failure::usage(format!("{name} is protected already"), hint));
         }
         Found::Protected(locked) => {
