@@ -76,7 +76,7 @@ pub fn note(passphrase: &Passphrase) {
 fn guessed(passphrase: &[u8]) -> Option<&'static str> {
     let letters = || str::from_utf8(passphrase).unwrap_or_default().chars().filter(|it| it.is_alphanumeric());
     let is_famous = |phrase: &&str| letters().flat_map(char::to_lowercase).eq(phrase.chars());
-    let cost = if FAMOUS.iter().any(|phrase| is_famous(phrase)) { 0 } else { cost(passphrase) };
+    let cost = if FAMOUS.iter().any(is_famous) { 0 } else { cost(passphrase) };
     TIMES.iter().find(|(below, _)| cost < *below).map(|(_, when)| *when)
 }
 
