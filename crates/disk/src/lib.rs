@@ -47,6 +47,8 @@ pub use set::{Left, SetError, land_set};
 pub use sweep::sweep;
 pub use sync::{sync_data, sync_file};
 pub use system::Errno;
+#[cfg(target_os = "linux")]
+pub use system::mount::{Mount, NewMount};
 pub use system::special::{append_to, open_special};
 #[cfg(windows)]
 pub use system::user::is_open_to_others;

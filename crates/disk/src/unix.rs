@@ -3,6 +3,8 @@
 pub(crate) mod about;
 mod folder;
 pub(crate) mod handle;
+#[cfg(target_os = "linux")]
+pub(crate) mod mount;
 pub(crate) mod special;
 pub(crate) mod user;
 

@@ -57,11 +57,8 @@ impl Folder {
         self.handle.as_fd()
     }
 
-    /// Returns the folder as an open file, for calls of the system that this crate does not have.
-    ///
-    /// # Errors
-    /// If too many files are open.
-    pub fn to_file(&self) -> io::Result<File> {
+    /// Returns the folder as an open file.
+    pub(crate) fn to_file(&self) -> io::Result<File> {
         Ok(self.handle.try_clone()?.into())
     }
 
