@@ -17,6 +17,8 @@ use deadpan_seal::{Passphrase, Secret};
 const ASKPASS: &str = "DEADPAN_ASKPASS";
 /// The number of bytes that one read requests from a program.
 const MANY: usize = 4096;
+/// The most bytes that are read after the first line.
+const MOST: usize = 1 << 20;
 
 /// A command that prints a passphrase. The command is split into words as a shell would split it, but no shell runs it.
 #[derive(Clone, Debug)]
@@ -111,17 +113,20 @@ fn first_line_of(program: &OsStr, arguments: &[String]) -> Result<Option<Passphr
     read.map_err(|error| format!("cannot be read: {error}"))
 }
 
-/// Reads all of the program's output, and returns the first line. If the rest were not read, the program could fail.
+/// Reads the program's output, and returns the first line. If the rest were not read, the program could fail. A program
+/// that prints without an end is not waited for.
 fn read(child: &mut Child) -> io::Result<Option<Passphrase>> {
     let Some(mut output) = child.stdout.take() else { return Ok(None) };
     let line = first_line(&mut output, MANY)?;
     // The rest of the output may also be secret, so its memory is wiped.
-    let mut rest = Secret::zeroed(MANY);
-    loop {
+    let (mut rest, mut left) = (Secret::zeroed(MANY), MOST);
+    while left > 0 {
         match output.read(&mut rest) {
-            Ok(0) => return Ok(line),
+            Ok(0) => break,
+            Ok(read) => left = left.saturating_sub(read),
             Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
-            _ => {}
+            Err(_) => {}
         }
     }
+    Ok(line)
 }
