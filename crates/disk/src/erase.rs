@@ -22,11 +22,11 @@ pub(crate) fn erase(parent: &Folder, name: &OsStr) -> bool {
     let mut folders: Vec<_> = parent.enter_unmounted(name).into_iter().collect();
     while let Some(folder) = folders.pop() {
         for (name, _) in folder.entries().into_iter().flatten().flatten() {
-            // Links are not followed: neither call opens the target of a link.
+            // Neither `enter_unmounted` nor `overwrite_named` follows a link.
             match folder.enter_unmounted(&name) {
                 Ok(inner) if folders.len() < OPEN => folders.push(inner),
                 Ok(_) => {}
-                Err(_) => overwrite(&folder, &name),
+                Err(_) => overwrite_named(&folder, &name),
             }
         }
     }
@@ -35,15 +35,15 @@ pub(crate) fn erase(parent: &Folder, name: &OsStr) -> bool {
 
 /// Overwrites a file, unless the file has another name, which may lie outside the folder. Failures are ignored, because
 /// the file is removed in any case.
-fn overwrite(folder: &Folder, name: &OsStr) {
+fn overwrite_named(folder: &Folder, name: &OsStr) {
     let Ok((file, about)) = folder.file_to_change(name) else { return };
     if about.is_file() && about.links < 2 {
         overwrite_open(&file, &about);
     }
 }
 
-/// Overwrites an open file with zeros, also if all of its names are gone. Failures are ignored.
-pub fn overwritten(file: &File) {
+/// Overwrites an open file with zeros, even if the file has no name any more. Ignores failures.
+pub fn overwrite(file: &File) {
     if let Ok(about) = About::of_file(file) {
         overwrite_open(file, &about);
     }

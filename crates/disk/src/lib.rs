@@ -36,7 +36,7 @@ pub use clear::clear;
 pub use copy::copy_range;
 pub use draft::{Attributes, Draft, Landing, Replace, scratch_in};
 pub use draft_folder::DraftFolder;
-pub use erase::overwritten;
+pub use erase::overwrite;
 pub use error::{Error, Exchanged, Step, Unkept};
 pub use folder::{Folder, nearest, parent, trimmed};
 pub use handle::{ACCESS_LIST, Attribute, Handle, Locked};

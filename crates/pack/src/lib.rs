@@ -40,6 +40,7 @@ pub use file_reader::FileReader;
 pub use implied::most_implied;
 pub use note::{Note, Notes, What};
 pub use pack::{Job, OutputPlace, Packer, Packing};
+pub use path::is_under;
 pub use scan::{Listed, Scan, is_archive, is_damaged};
 pub use select::{Chosen, Filter, Pick, Picks, Selection};
 pub use shown::{is_plain, shown, shown_path};

@@ -33,7 +33,8 @@ pub(crate) fn name(path: &[u8]) -> &[u8] {
 
 /// Whether `path` is `folder` or lies in `folder`, at any depth. The root has the empty path, and every path is inside
 /// the root.
-pub(crate) fn is_under(path: &[u8], folder: &[u8]) -> bool {
+#[must_use]
+pub fn is_under(path: &[u8], folder: &[u8]) -> bool {
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.first().is_none_or(|byte| *byte == b'/'))
 }
 

@@ -28,7 +28,7 @@ use crate::tell::failure::{Exit, Failure, help};
 use crate::tell::shown::shown;
 use crate::tell::streams::print;
 use crate::tell::suggest::closest;
-use deadpan_disk::{Error, Folder, Way, parent as folder_of};
+use deadpan_disk::{About, Error, Folder, Way, parent as folder_of};
 
 /// Lists your own keys and your contacts, and manages them
 #[derive(Debug, clap::Args)]
@@ -261,7 +261,12 @@ impl Plan for Keys {
     }
 }
 
-/// Why a contact has no passphrase, and no backup.
+/// Whether a name and a file were given in the wrong order: there is a file at `name`, and none at `file`.
+fn are_swapped(name: &Path, file: &Path) -> bool {
+    About::of_path(name).is_ok() && About::of_path(file).is_err()
+}
+
+/// The advice for the name of a contact, which has neither a passphrase nor a backup.
 const PROTECTED: &str = "a passphrase protects a private key, and a contact is a public one";
 const BACKED_UP: &str = "a backup is of a private key, and a contact is a public one: deadpan keys export prints it";
 

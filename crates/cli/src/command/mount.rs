@@ -17,6 +17,7 @@ use self::attach::attach;
 use self::blocks::{BlockReader, Blocks};
 use self::serve::{Mounted, MountedContents};
 use self::tree::{MountTree, TreeBuilder};
+use crate::command::open::folder::{is_pack, without_index};
 use crate::command::open::{bare, sealed_name};
 use crate::command::plan::Plan;
 use crate::key::identity::IdentityArgs;
@@ -83,7 +84,7 @@ impl Plan for MountFile {
         let threads = available_parallelism().map_or(2, usize::from).clamp(2, 8);
         let failed = |error: io::Error| not_mounted(path, &error);
         let (session, attached) = attach(mounted, &folder, path, threads).map_err(failed)?;
-        // The folder is now below the mount, and must not keep it busy.
+        // The folder lies below the mount now, and is not needed any more.
         drop(folder);
         let _guard = signals::notice(move || attached.detach());
         say(&format!("mounted {name} at {}; it ends with Ctrl-C, or with: {} {0}", shown(path), unmounting()));
@@ -118,23 +119,18 @@ impl MountFile {
         }
         let failed = |error| Failure::pack(&name, error);
         let contents = Contents::read(BlockReader::new(Arc::clone(&blocks), length)).map_err(failed)?;
-        let mut contents = contents.ok_or_else(|| {
-            let message = format!("{name} holds an archive without an index, so its entries cannot be found");
-            Failure::usage(message, "open it with: deadpan open")
-        })?;
+        let mut contents = contents.ok_or_else(|| without_index(&name, "open it with: deadpan open"))?;
         let tree = all(&mut contents, &name)?;
         Ok(Mounted::new(name, tree, blocks, Some(contents), owner))
     }
 }
 
-/// Whether the data are a folder. An age file does not say this, so the index of a pack is looked for.
+/// Whether the data are a folder. An age file does not record the kind of its data, so the function looks for the index
+/// of a pack.
 fn holds_folder(blocks: &Arc<Blocks>, length: u64) -> bool {
     let opened = blocks.opened();
     match opened.format() {
-        Format::Age => {
-            let contents = Contents::read(BlockReader::new(Arc::clone(blocks), length));
-            contents.is_ok_and(|contents| contents.is_some())
-        }
+        Format::Age => is_pack(BlockReader::new(Arc::clone(blocks), length)),
         _ => opened.metadata().kind == SealedKind::Folder,
     }
 }
@@ -201,7 +197,7 @@ fn check_folder(folder: &Path, file: &Path) -> Result<Folder, Failure> {
     }
 }
 
-/// The program with which the user unmounts a folder.
+/// Returns the command with which the user can unmount a folder.
 fn unmounting() -> &'static str {
     if is_root() { "umount" } else { "fusermount3 -u" }
 }

@@ -1,7 +1,7 @@
 //! `deadpan open`: opens sealed files.
 
 mod behind;
-mod folder;
+pub mod folder;
 pub mod range;
 
 use std::ffi::{OsStr, OsString};

@@ -207,12 +207,13 @@ pub fn check_private(path: &Path, about: &About) {
     permissions::check_key(path, about);
 }
 
+pub fn is_public(found: &Found) -> bool {
+    matches!(found, Found::Public(_) | Found::Verifying(_) | Found::Ssh(_) | Found::PluginRecipient(_))
+}
+
 /// Returns all keys in the text of the file `path`. Warns if other users can read a private key.
 pub fn keys_in(path: &Path, text: &[u8], about: &About) -> Result<Vec<Found>, Failure> {
     let found = key::read(text).map_err(|error| Failure::key(&shown(path), &error))?;
-    let is_public = |found: &Found| {
-        matches!(found, Found::Public(_) | Found::Verifying(_) | Found::Ssh(_) | Found::PluginRecipient(_))
-    };
     if !found.iter().all(is_public) {
         permissions::check_key(path, about);
     } else if Home::find().is_ok_and(|home| path.starts_with(&home.folder)) {
@@ -232,9 +233,18 @@ pub fn text(path: &Path) -> Result<(Secret, About), Failure> {
     Ok((text_of(path, &input)?, input.about))
 }
 
+/// Reads the text of a file in a key folder, also in the key folder of another machine.
+pub fn kept_text(path: &Path) -> Result<Secret, Failure> {
+    text_of(path, &open_as(path, true)?)
+}
+
 fn open(path: &Path) -> Result<Input, Failure> {
-    // Keys may come from a pipe, but a pipe in the key folder has no writer.
-    let is_kept = Home::find().is_ok_and(|home| path.starts_with(&home.folder));
+    open_as(path, Home::find().is_ok_and(|home| path.starts_with(&home.folder)))
+}
+
+/// Opens a key file. `is_kept` is true for a file in a key folder. Keys may come from a pipe, but a pipe in a key
+/// folder has no writer.
+fn open_as(path: &Path, is_kept: bool) -> Result<Input, Failure> {
     let mode = if is_kept { OpenMode::default() } else { OpenMode::WAITING };
     let input = held::open(path, mode).map_err(|error| Failure::path("read", path, &error))?;
     if is_kept && !input.about.is_file() {

@@ -11,7 +11,7 @@ use aws_lc_rs::digest::{Context, Digest, SHA256};
 use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::shown;
-use deadpan_disk::{About, DraftFolder, Folder, Input, OpenMode, overwritten};
+use deadpan_disk::{About, DraftFolder, Folder, Input, OpenMode, overwrite};
 use deadpan_seal::Secret;
 
 /// The beginning of the private folder's name. The rest is random.
@@ -32,12 +32,12 @@ pub struct Draft {
     digest: Option<Digest>,
 }
 
-/// A file that is overwritten when this value is dropped.
+/// An open file. Dropping this value overwrites the file.
 struct Original(Option<File>);
 
 impl Drop for Original {
     fn drop(&mut self) {
-        self.0.iter().for_each(overwritten);
+        self.0.iter().for_each(overwrite);
     }
 }
 
@@ -116,7 +116,7 @@ impl Draft {
 
     /// Leaves the draft unsealed, because it cannot be sealed anywhere. Returns the path of the draft, if it is there.
     pub fn leave(mut self) -> Option<PathBuf> {
-        // This may be the file that stays.
+        // The editor may have changed this file in place. Then the draft that stays is this file.
         self.original.0 = None;
         let kept = self.folder.keep_incomplete().ok()?;
         Some(self.parent.path_of(&kept).join(self.name))
@@ -128,7 +128,7 @@ fn private() -> Result<(Folder, DraftFolder), Failure> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     let path = std::path::absolute(std::env::temp_dir()).unwrap_or_else(|_| std::env::temp_dir());
     let in_memory: Vec<_> = runtime.into_iter().chain([PathBuf::from("/dev/shm")]).collect();
-    // A killed run may have had another environment.
+    // A run that was killed may have used another of these folders.
     for parent in in_memory.iter().chain([&path]).filter_map(|path| Folder::open(path).ok()) {
         DraftFolder::sweep_erased(&parent, OsStr::new(FOLDER));
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::command::keys::are_swapped;
 use crate::key::home::{self, Home, Public};
 use crate::key::plugin;
 use crate::key::recipient::{misspelt, ssh};
@@ -25,7 +26,7 @@ pub fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failu
         return add_plugin(home, name, recipient, force);
     }
     let (keys, ssh) = public(text).map_err(|failure| {
-        if About::of_path(Path::new(name)).is_ok() && About::of_path(Path::new(text)).is_err() {
+        if are_swapped(Path::new(name), Path::new(text)) {
             Failure { hint: Some(format!("the NAME comes first: deadpan keys add NAME {name}")), ..failure }
         } else {
             failure

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::path::Path;
 
-use crate::command::keys::import::is_public;
 use crate::command::many::KEY as JOBS;
 use crate::key::home::make::refuse_taken;
-use crate::key::home::{self, Home, Public};
+use crate::key::home::{self, Home, Public, is_public};
 use crate::place::sealed::begins_sealed;
 use crate::tell::console::{complain, say};
 use crate::tell::failure::{Exit, Failure};
-use crate::tell::shown::{bytes, count, shown};
+use crate::tell::shown::{bytes, count};
 use deadpan_disk::About;
 use deadpan_pack::{Kind, Listed, Scan};
 use deadpan_seal::Secret;
@@ -70,11 +69,7 @@ impl Bundle {
     pub fn of_folder(other: &Home) -> Result<Self, Failure> {
         let mut bundle = Self::default();
         let mut add = |item, path: &Path| -> Result<(), Failure> {
-            // A pipe may have no writer.
-            if !About::of_path(path).is_ok_and(|about| about.is_file()) {
-                return Err(Failure::usage(format!("{} is not a file", shown(path)), "remove it; a key is in a file"));
-            }
-            bundle.files.insert(item, home::text(path)?.0);
+            bundle.files.insert(item, home::kept_text(path)?);
             Ok(())
         };
         for own in other.own_of_both_uses()? {

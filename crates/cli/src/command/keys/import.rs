@@ -5,9 +5,10 @@ use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use crate::command::keygen::tell_default;
+use crate::command::keys::are_swapped;
 use crate::command::keys::bundle::Bundle;
 use crate::key::home::make::{refuse_taken_name, tell_same, write_new, write_text};
-use crate::key::home::{self, GUARD, Home, Public};
+use crate::key::home::{self, GUARD, Home, Public, is_public};
 use crate::key::identity::Identities;
 use crate::key::passphrase::{PassphraseArgs, Passphrases, stdin_or_path};
 use crate::key::protected::{check_pair, not_private, unlock_any};
@@ -18,7 +19,6 @@ use crate::tell::console::say;
 use crate::tell::failure::{Exit, Failure};
 use crate::tell::shown::shown;
 use crate::tell::streams::STDIN;
-use deadpan_disk::About;
 use deadpan_pack::is_archive;
 use deadpan_seal::key::openssh::PrivateFile;
 use deadpan_seal::key::{self, Found};
@@ -48,7 +48,7 @@ pub fn import(home: &Home, args: &ImportArgs) -> Result<Exit, Failure> {
     args.source.leave_stdin_to(std::slice::from_ref(&source))?;
     held::hold([home.own_path("default").as_path()]);
     let input = Input::open(&source).map_err(|failure| match &args.name {
-        Some(name) if About::of_path(Path::new(name)).is_ok() && About::of_path(&args.file).is_err() => {
+        Some(name) if are_swapped(Path::new(name), &args.file) => {
             let hint = format!("the FILE comes first: deadpan keys import {name} {}", shown(&args.file));
             Failure { hint: Some(hint), ..failure }
         }
@@ -119,10 +119,6 @@ fn open(identities: &mut Identities, from: &str, sealed: &[u8]) -> Result<Secret
     let sealed = Sealed::begun(Vec::new(), Cursor::new(sealed)).map_err(failed)?;
     let opened = identities.open(from, &sealed)?;
     read(opened.read_from(sealed.payload).map_err(failed)?, from)
-}
-
-pub fn is_public(found: &Found) -> bool {
-    matches!(found, Found::Public(_) | Found::Verifying(_) | Found::Ssh(_) | Found::PluginRecipient(_))
 }
 
 /// The import of a key file.

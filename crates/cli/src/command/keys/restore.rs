@@ -40,7 +40,7 @@ pub struct RestoreArgs {
     source: PassphraseArgs,
 }
 
-/// Words that belong together, with what the comment in front of the words says.
+/// The words between two comments, with the kind and the fingerprint that the comments before the words state.
 #[derive(Default)]
 struct Block<'a> {
     kind: Option<&'a str>,
@@ -132,7 +132,7 @@ fn page(text: &str) -> Block<'_> {
     Block { kind, fingerprint, words: words.collect() }
 }
 
-/// Divides a text where a comment follows words.
+/// Splits a text into blocks. A comment after words begins a new block.
 fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut blocks = vec![Block::default()];
     for line in text.lines().map(str::trim) {
@@ -150,7 +150,7 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Returns what follows this word in a comment. The comment may have been typed from a paper.
+/// Returns the word after `what` in a comment. Users copy comments by hand, so capital letters and signs may differ.
 fn said<'a>(comment: &'a str, what: &str) -> Option<&'a str> {
     let mut words = comment.split(['#', ' ', '\t', ',', ':']).filter(|word| !word.is_empty());
     words.find(|word| word.eq_ignore_ascii_case(what)).and_then(|_| words.next())

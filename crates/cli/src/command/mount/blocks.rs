@@ -1,6 +1,6 @@
-//! The opened data of a sealed file in blocks, of which the last ones that were read stay in memory.
+//! Reads the opened data of a sealed file in blocks. The blocks that were used last stay in memory.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use crate::tell::failure::{Exit, Failure};
 use deadpan_ct::Wiped;
 use deadpan_seal::{Cursor, Error, Opened, RangeReader, ReadAt};
 
-/// The length of a block: the data of one segment, so that each segment is opened once.
+/// The length of a block. A segment holds this number of bytes of data, so each segment is opened once.
 pub const BLOCK: u64 = (1 << 18) - 32;
 
-/// The most blocks in memory, which take 16 MiB. The system also keeps what it has read.
+/// The maximum number of blocks in memory. These blocks take 16 MiB.
 const MOST: usize = 64;
 
-/// The input, as several readers share it.
+/// The input, which several readers share.
 pub struct SharedInput(Arc<Input>);
 
 impl ReadAt for SharedInput {
@@ -34,29 +34,33 @@ pub type DataReader = RangeReader<Cursor<SharedInput>>;
 /// A part of the data.
 pub struct Block {
     data: Wiped<Vec<u8>>,
-    /// The ranges that are damaged, and why the first of them is.
+    /// The damaged ranges of the block.
     gaps: Vec<Range<usize>>,
+    /// The error for the first damaged range.
     pub damage: Option<String>,
 }
 
 impl Block {
-    /// The bytes in this range of the block; `None` if one of them is damaged or is behind the end of the data.
+    /// Returns the bytes of this range of the block. Returns `None` if one of these bytes is damaged, or if the data
+    /// end before the range ends.
     pub fn part(&self, range: Range<usize>) -> Option<&[u8]> {
         let is_damaged = self.gaps.iter().any(|gap| gap.start < range.end && range.start < gap.end);
         self.data.get(range).filter(|_| !is_damaged)
     }
 }
 
-/// A place for a block. Its lock is held while the block is read, so that two threads do not read the same block.
+/// The place of a block in the cache. A thread holds the lock while it reads the block, so that no other thread reads
+/// the same block.
 type Slot = Arc<Mutex<Option<Arc<Block>>>>;
 
 /// The blocks in memory.
 #[derive(Default)]
 struct Cache {
     slots: HashMap<u64, (Slot, u64)>,
-    /// Buffers of blocks that are gone. Memory that the system has to hand out anew for each block costs time.
+    /// The buffers of blocks that left the cache. Using a buffer again is faster than getting new memory from the
+    /// system.
     spare: Vec<Wiped<Vec<u8>>>,
-    /// Counts the uses, so that the slot that was not used for the longest time is known.
+    /// The number of uses so far. The slot with the smallest number of its last use leaves the cache first.
     uses: u64,
 }
 
@@ -76,7 +80,7 @@ impl Cache {
     }
 }
 
-/// The data of a sealed file, for several threads.
+/// The data of a sealed file. Several threads can read the data at the same time.
 pub struct Blocks {
     input: Arc<Input>,
     opened: Opened,
@@ -84,14 +88,13 @@ pub struct Blocks {
     /// Readers that no thread uses at the moment.
     readers: Mutex<Vec<DataReader>>,
     cache: Mutex<Cache>,
-    told: Mutex<HashSet<u64>>,
 }
 
 impl Blocks {
     pub fn new(input: Input, opened: Opened) -> Self {
         let name = input.shown();
-        let (readers, cache, told) = Default::default();
-        Self { input: Arc::new(input), opened, name, readers, cache, told }
+        let (readers, cache) = Default::default();
+        Self { input: Arc::new(input), opened, name, readers, cache }
     }
 
     pub fn opened(&self) -> &Opened {
@@ -124,16 +127,9 @@ impl Blocks {
         *slot = Some(Arc::clone(&block));
         Ok(block)
     }
-
-    /// Records that damage is told. Returns how many places were told before, or `None` if this place was one of them.
-    pub fn told(&self, place: u64) -> Option<usize> {
-        let mut told = self.told.lock();
-        let before = told.len();
-        told.insert(place).then_some(before)
-    }
 }
 
-/// Reads the data through the blocks.
+/// A reader that reads the data from the blocks.
 pub struct BlockReader {
     blocks: Arc<Blocks>,
     position: u64,
@@ -178,7 +174,7 @@ impl Seek for BlockReader {
     }
 }
 
-/// Reads a block into this buffer. Goes on after a damaged segment.
+/// Reads a block into the buffer `data`. If a segment is damaged, skips the segment and reads the rest of the block.
 fn read(reader: &mut DataReader, number: u64, mut data: Wiped<Vec<u8>>) -> Result<Block, Error> {
     let begin = number.saturating_mul(BLOCK);
     let length = reader.length().saturating_sub(begin).min(BLOCK) as usize;

@@ -1,7 +1,7 @@
-//! Answers the system's requests for a mounted file.
+//! Answers the requests that the system sends for a mounted file.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -24,21 +24,30 @@ use crate::tell::shown::bytes;
 use deadpan_ct::Wiped;
 use deadpan_pack::{Contents, Entry, Error, Kind, Piece};
 
-/// The data cannot change, so the system may keep names and attributes for as long as it likes.
+/// How long the system may keep names and attributes. A mounted file does not change.
 const FOREVER: Duration = Duration::from_secs(1 << 30);
-/// The number of bytes that the system should read ahead. It takes less if it has a lower limit.
+/// The number of bytes that the system should read ahead. If the limit of the system is lower, the limit counts.
 const AHEAD: u32 = 1 << 20;
-/// The most damaged places that are told.
+/// The maximum number of notes about parts that cannot be read.
 const MOST_TOLD: usize = 20;
 
 thread_local! {
-    /// Room for answers that come from several blocks. Memory that the system hands out anew for each answer costs
-    /// time.
+    /// A buffer for answers with data of several blocks. Using the buffer again is faster than getting new memory from
+    /// the system.
     static ROOM: RefCell<Wiped<Vec<u8>>> = const { RefCell::new(Wiped::new(Vec::new())) };
 }
 
 /// The index of a mounted folder.
 pub type MountedContents = Contents<BlockReader>;
+
+/// The part of a mounted file that cannot be read.
+#[derive(PartialEq, Eq, Hash)]
+enum Unreadable {
+    /// The block with this number.
+    Block(u64),
+    /// The headers of the node with this number.
+    Headers(usize),
+}
 
 /// A mounted file.
 pub struct Mounted {
@@ -48,9 +57,11 @@ pub struct Mounted {
     /// The index of a folder. `None` for a single file.
     pub contents: Option<Mutex<MountedContents>>,
     pub owner: (u32, u32),
-    /// The places of the data of open files.
+    /// The pieces of the open files, by file handle.
     files: Mutex<HashMap<u64, Arc<[Piece]>>>,
     next: AtomicU64,
+    /// The parts for which the user was told why they cannot be read.
+    told: Mutex<HashSet<Unreadable>>,
 }
 
 impl Mounted {
@@ -61,8 +72,8 @@ impl Mounted {
         contents: Option<MountedContents>,
         owner: (u32, u32),
     ) -> Self {
-        let (files, next) = Default::default();
-        Self { name, tree, blocks, contents: contents.map(Mutex::new), owner, files, next }
+        let (files, next, told) = Default::default();
+        Self { name, tree, blocks, contents: contents.map(Mutex::new), owner, files, next, told }
     }
 
     /// Returns the number and the attributes of the file that a node names.
@@ -90,8 +101,8 @@ impl Mounted {
         })
     }
 
-    /// Returns the entry of a node. The tree holds all of it for files. For links and files with holes, reads the
-    /// record in the index again.
+    /// Returns the entry of a node. For a file without holes, the tree contains all fields of the entry. For links and
+    /// files with holes, reads the entry from the index again.
     fn entry(&self, number: usize, node: &Node, contents: &mut MountedContents) -> Result<Option<Entry>, Error> {
         let path = self.tree.path(number);
         let Node { kind, mode, modified, size, begin, content, .. } = *node;
@@ -115,7 +126,7 @@ impl Mounted {
         found.map_err(|error| Failure::pack(&self.name, error))
     }
 
-    /// Returns where the data of a file are.
+    /// Returns the pieces of a file: where the archive holds its data.
     fn pieces(&self, number: usize) -> Result<Vec<Piece>, Failure> {
         let Some(node) = self.tree.node(number) else { return Ok(Vec::new()) };
         if node.kind == Kind::HardLink {
@@ -133,7 +144,7 @@ impl Mounted {
         found.map_err(|error| Failure::pack(&self.name, error))
     }
 
-    /// Reads up to `length` bytes of a file, and passes them to `put`. Bytes in no piece are zeros.
+    /// Reads up to `length` bytes of a file, and passes the bytes to `put`. Outside the pieces, the file has zeros.
     fn read_file<T>(
         &self,
         number: usize,
@@ -175,29 +186,33 @@ impl Mounted {
     /// Passes bytes that lie in one block to `put`.
     fn with_block<T>(&self, node: usize, begin: u64, end: u64, put: impl FnOnce(&[u8]) -> T) -> Result<T, Errno> {
         let number = begin / BLOCK;
-        let block = self.blocks.block(number).map_err(|failure| self.told(node, number, &failure.message))?;
+        let unreadable = |why: &str| self.tell(node, Unreadable::Block(number), why);
+        let block = self.blocks.block(number).map_err(|failure| unreadable(&failure.message))?;
         let begin_of_block = number * BLOCK;
         let range = (begin - begin_of_block) as usize..(end - begin_of_block) as usize;
         let missing = || match &block.damage {
-            Some(damage) => self.told(node, number, &format!("{}: {damage}", self.name)),
+            Some(damage) => unreadable(&format!("{}: {damage}", self.name)),
             None => Errno::EIO,
         };
         block.part(range).map(put).ok_or_else(missing)
     }
 
-    /// Says once for each block why a file cannot be read.
-    fn told(&self, node: usize, block: u64, why: &str) -> Errno {
-        match self.blocks.told(block) {
-            Some(places) if places < MOST_TOLD => {
-                say(&format!("note: {why}; a part of {} cannot be read", bytes(&self.tree.path(node))));
-            }
-            Some(MOST_TOLD) => say("note: further damage is not told; see: deadpan open --verify"),
-            _ => {}
+    /// Tells the user why a part of a file cannot be read. Each part is told once.
+    fn tell(&self, node: usize, part: Unreadable, why: &str) -> Errno {
+        let (before, is_new) = {
+            let mut told = self.told.lock();
+            (told.len(), told.insert(part))
+        };
+        if is_new && before < MOST_TOLD {
+            say(&format!("note: {why}; a part of {} cannot be read", bytes(&self.tree.path(node))));
+        } else if is_new && before == MOST_TOLD {
+            say("note: further damage is not told; see: deadpan open --verify");
         }
         Errno::EIO
     }
 
-    /// The nodes that a list of a folder has from a position on, with their names and with the position after each.
+    /// Returns the entries of a folder's list, beginning at the position `from`. Each entry has a node, a name, and the
+    /// position of the next entry.
     fn listed(&self, folder: usize, from: u64) -> impl Iterator<Item = (usize, &[u8], u64)> {
         let own = [(folder, &b"."[..]), (self.tree.parent(folder), b"..")];
         let children = self.tree.children(folder).iter().map(|child| (*child, self.tree.name(*child)));
@@ -211,7 +226,7 @@ impl Mounted {
     }
 }
 
-/// The system's number of a node. Its number of the root is 1.
+/// Returns the inode number of a node. The root has the inode number 1.
 fn inode(number: usize) -> INodeNo {
     INodeNo(number as u64 + 1)
 }
@@ -281,7 +296,10 @@ impl Filesystem for Mounted {
         match self.target(number(inode)) {
             Ok(Some(target)) => reply.data(&target),
             Ok(None) => reply.error(Errno::EINVAL),
-            Err(failure) => reply.error(self.told(number(inode), u64::MAX, &failure.message)),
+            Err(failure) => {
+                let node = number(inode);
+                reply.error(self.tell(node, Unreadable::Headers(node), &failure.message));
+            }
         }
     }
 
@@ -293,7 +311,7 @@ impl Filesystem for Mounted {
                 self.files.lock().insert(handle, pieces.into());
                 reply.opened(FileHandle(handle), FopenFlags::FOPEN_KEEP_CACHE);
             }
-            Err(failure) => reply.error(self.told(node, u64::MAX - node as u64, &failure.message)),
+            Err(failure) => reply.error(self.tell(node, Unreadable::Headers(node), &failure.message)),
         }
     }
 

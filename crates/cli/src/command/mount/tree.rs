@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use deadpan_pack::{Entry, Kind, Time};
+use deadpan_pack::{Entry, Kind, Time, is_under};
 
 /// The longest name that systems show, in bytes.
 const LONGEST: usize = 255;
@@ -14,20 +14,22 @@ pub struct Node {
     pub mode: u32,
     pub modified: Time,
     pub size: u64,
-    /// Where the headers and the content begin in the archive, and the length of the content.
+    /// The offset in the archive at which the headers begin.
     pub begin: u64,
+    /// The offset in the archive at which the content begins.
     pub content: u64,
+    /// The length of the content in the archive.
     pub stored: u64,
-    /// How many names the file has.
+    /// The number of names of the file.
     pub links: u32,
     parent: usize,
-    /// The place of the name in [`MountTree::names`].
+    /// The range of the name in [`MountTree::names`].
     name: Range<usize>,
-    /// The file itself. For another name of a file (a hard link), this is the first name of that file.
+    /// The number of this node. For a hard link, the number of the node whose file the hard link names.
     file: usize,
 }
 
-/// All nodes. Node 0 is the root. The nodes stand in the order of a pack, so a folder comes before everything in it,
+/// The tree of all nodes. Node 0 is the root. The nodes have the order of a pack: a folder comes before its contents,
 /// and the names in a folder are sorted.
 pub struct MountTree {
     nodes: Vec<Node>,
@@ -44,14 +46,15 @@ pub struct MountTree {
 pub struct TreeBuilder {
     nodes: Vec<Node>,
     names: Vec<u8>,
-    /// The folders that contain the next entry or end before it: their paths and nodes.
+    /// The paths and nodes of the last entry's folders. The next entry may belong to one of these folders.
     above: Vec<(Vec<u8>, usize)>,
-    /// The hard links, and the paths of their files.
+    /// The nodes of the hard links, and the paths that the hard links name.
     links: Vec<(usize, Vec<u8>)>,
 }
 
 impl TreeBuilder {
-    /// Adds an entry. Returns false if the entry cannot be shown: its name is too long, or its folder is missing.
+    /// Adds an entry. Returns false if the entry cannot be shown, because its name is too long or its folder is
+    /// missing.
     pub fn add(&mut self, entry: Entry) -> bool {
         let split = entry.path.iter().rposition(|byte| *byte == b'/');
         let parent = &entry.path[..split.unwrap_or(0)];
@@ -89,7 +92,7 @@ impl TreeBuilder {
         true
     }
 
-    /// Returns the tree. Hard links whose file is missing are links to themselves: nothing can be read from them.
+    /// Returns the tree. A hard link whose file is missing keeps its own number, and cannot be read.
     pub fn finish(self) -> MountTree {
         let Self { nodes, names, links, .. } = self;
         let mut first = vec![0; nodes.len() + 1];
@@ -107,7 +110,8 @@ impl TreeBuilder {
         let bytes = nodes.iter().map(|node| node.size).fold(0, u64::saturating_add);
         let mut tree = MountTree { nodes, names, children, first, bytes };
         for (link, target) in links {
-            // Archives of other programs may link to a link, which stands before this one.
+            // In an archive of another program, a hard link may name an earlier hard link. The file of that link is
+            // already known.
             let file = tree.find(&target).map(|found| tree.file(found));
             if let Some(file) = file.filter(|file| is_file(tree.nodes[*file].kind)) {
                 tree.nodes[link].file = file;
@@ -118,42 +122,37 @@ impl TreeBuilder {
     }
 }
 
-/// Whether `path` is `folder`, or is below it.
-fn is_under(path: &[u8], folder: &[u8]) -> bool {
-    folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.first().is_none_or(|byte| *byte == b'/'))
-}
-
 fn is_file(kind: Kind) -> bool {
     matches!(kind, Kind::File | Kind::Sparse | Kind::SymbolicLink)
 }
 
 impl MountTree {
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The node with this number.
+    /// Returns the node with this number.
     pub fn node(&self, number: usize) -> Option<&Node> {
         self.nodes.get(number)
     }
 
-    /// The file that a node names. Hard links to one file name the same file.
+    /// Returns the number of the file that a node names. All hard links to a file return the same number.
     pub fn file(&self, number: usize) -> usize {
         self.nodes.get(number).map_or(0, |node| node.file)
     }
 
-    /// The folder of a node. The root is its own folder.
+    /// Returns the folder that contains a node. For the root, returns the root.
     pub fn parent(&self, number: usize) -> usize {
         self.nodes.get(number).map_or(0, |node| node.parent)
     }
 
-    /// The name of a node.
+    /// Returns the name of a node.
     pub fn name(&self, number: usize) -> &[u8] {
         self.nodes.get(number).map_or(b"", |node| &self.names[node.name.clone()])
     }
 
-    /// The node with this name in a folder.
+    /// Returns the node with this name in a folder.
     pub fn child(&self, folder: usize, name: &[u8]) -> Option<usize> {
         let all = self.children(folder);
         all.binary_search_by(|child| self.name(*child).cmp(name)).ok().map(|place| all[place])
@@ -163,13 +162,13 @@ impl MountTree {
         path.split(|byte| *byte == b'/').try_fold(0, |folder, name| self.child(folder, name))
     }
 
-    /// The nodes in a folder, sorted by their names.
+    /// Returns the nodes in a folder, sorted by name.
     pub fn children(&self, folder: usize) -> &[usize] {
         let range = self.first.get(folder).zip(self.first.get(folder + 1));
         range.and_then(|(begin, end)| self.children.get(*begin..*end)).unwrap_or_default()
     }
 
-    /// The path of a node below the root.
+    /// Returns the path of a node, relative to the root.
     pub fn path(&self, number: usize) -> Vec<u8> {
         let (mut parts, mut at) = (Vec::new(), number);
         while at != 0 {

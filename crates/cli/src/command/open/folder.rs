@@ -1,6 +1,6 @@
 //! Opens a sealed folder, whole or in part.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, Write};
 use std::ops::Range;
 
 use super::range::library;
@@ -43,8 +43,17 @@ pub fn open(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: 
 /// the function searches for the index of a pack. The search requires a file that can be read at any position.
 pub fn is_in_age(opened: &Opened, origin: &Origin<'_>) -> bool {
     let Some((input, length)) = origin.positions.filter(|_| opened.format() == Format::Age) else { return false };
-    let reader = opened.seek_in(Cursor::new(input, length));
-    reader.is_ok_and(|reader| Contents::read(reader).is_ok_and(|contents| contents.is_some()))
+    opened.seek_in(Cursor::new(input, length)).is_ok_and(is_pack)
+}
+
+/// Whether the data are a pack with an index.
+pub fn is_pack(reader: impl Read + Seek) -> bool {
+    Contents::read(reader).is_ok_and(|contents| contents.is_some())
+}
+
+/// Returns the failure for a sealed folder without an index.
+pub fn without_index(name: &str, hint: &str) -> Failure {
+    Failure::usage(format!("{name} holds an archive without an index, so its entries cannot be found"), hint)
 }
 
 fn to(
@@ -316,12 +325,7 @@ fn contents<'a>(
     let name = origin.shown();
     let reader = opened.seek_in(Cursor::new(input, length)).map_err(|error| Failure::seal(&name, error))?;
     let verdict = job.judge.verdict(&name, opened, reader.signatures())?;
-    let no_index = || {
-        Failure::usage(
-            format!("{name} holds an archive without an index, so its entries cannot be found"),
-            "open the whole archive, without --only",
-        )
-    };
+    let no_index = || without_index(&name, "open the whole archive, without --only");
     let keep_going = behind::local(origin, job).is_some();
     let contents = read_contents(reader, opened, (input, length), keep_going).map_err(|error| failed(error, origin))?;
     contents.ok_or_else(no_index).map(|contents| (contents, verdict))

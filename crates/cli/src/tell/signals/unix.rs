@@ -66,7 +66,8 @@ pub fn divert(act: impl FnMut(i32) + Send + 'static) -> Diversion {
 impl Drop for Diversion {
     fn drop(&mut self) {
         let mut diverted = DIVERTED.lock();
-        // The handler sets this value after it has passed the signal on, so it is reset only here.
+        // The handler of a signal sets `ARRIVED` even if `act` gets the signal. `act` is not called any more, so
+        // `ARRIVED` is reset here.
         ARRIVED.store(false, Ordering::Relaxed);
         *diverted = None;
     }
