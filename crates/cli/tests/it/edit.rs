@@ -265,3 +265,35 @@ fn the_new_file_keeps_the_owner_and_attributes() {
     assert_ne!(before.ino(), after.ino());
     assert_eq!(attribute(), had);
 }
+
+/// An editor that saves by renaming leaves the old text in a file without a name.
+#[test]
+fn the_text_before_the_change_is_overwritten() {
+    let editor = "echo > begun; while ! test -e go; do sleep 0.1; done; sed -i s/secret/story/ $1";
+    let (sandbox, Some(memory)) = (prepared(editor), Memory::new("overwritten")) else { return };
+    let mut open = None;
+    let run = finish(edit(&sandbox, &memory), LIMIT, |_| {
+        wait_for(&sandbox.path("begun"));
+        let around = memory.0.join(&memory.names()[0]);
+        let draft = fs::read_dir(around).unwrap().next().unwrap().unwrap().path().join("notes.txt");
+        open = Some(fs::File::open(draft).unwrap());
+        sandbox.write("go", "");
+    });
+    run.expect(0, "");
+    assert_eq!(opened(&sandbox, "notes.txt.dpn"), SECRET.replace("secret", "story"));
+    let mut old = Vec::new();
+    std::io::Read::read_to_end(&mut open.unwrap(), &mut old).unwrap();
+    assert_eq!(old, vec![0; SECRET.len()]);
+}
+
+/// The owner of the folder could put another folder in the place of the private one.
+#[test]
+fn a_runtime_folder_of_another_user_is_not_used() {
+    let (sandbox, Some(memory)) = (prepared("echo $1 > where"), Memory::new("foreign")) else { return };
+    if std::os::unix::fs::chown(&memory.0, Some(65534), Some(65534)).is_err() {
+        return skip("a folder of another user", "it takes root");
+    }
+    finish(edit(&sandbox, &memory), LIMIT, |_| ()).expect(0, "");
+    let place = String::from_utf8(sandbox.read("where")).unwrap();
+    assert!(place.ends_with("notes.txt\n") && !place.starts_with(memory.0.to_str().unwrap()), "{place}");
+}

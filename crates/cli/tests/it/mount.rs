@@ -314,7 +314,8 @@ fn a_folder_that_is_exchanged_while_a_passphrase_is_asked_hides_no_other() {
     let line = "echo secret > pw && echo text > a && deadpan seal -q -p --passphrase-file pw a && mkdir mnt victim \
         && echo there > victim/file && echo 'mv mnt moved; ln -s victim mnt; cat pw' > swap.sh";
     sandbox.shell(line).expect(0, "");
-    let line = "deadpan mount --passphrase-command 'sh swap.sh' a.dpn mnt & \
+    // If the mount went elsewhere, it ends after a minute.
+    let line = "timeout 60 deadpan mount --passphrase-command 'sh swap.sh' a.dpn mnt & \
         for i in $(seq 500); do mountpoint -q moved && break; sleep 0.02; done; \
         cat moved/a victim/file; umount moved && wait";
     let run = sandbox.shell(line).expect(0, "");
