@@ -117,8 +117,9 @@ fn after_a_failure_no_backup_is_removed_and_the_exit_code_is_that_of_deadpan() {
     let before = on_disk(&sandbox);
     fs::create_dir(sandbox.path("fake")).unwrap();
     for code in 1..5 {
-        sandbox.write("fake/deadpan", format!("#!/bin/sh\nexit {code}\n"));
-        let run = sandbox.shell(&format!("chmod +x fake/deadpan; PATH=$PWD/fake:$PATH; {RUN}"));
+        // The shell writes the program, as in `Sandbox::copy_program`.
+        let fake = format!("printf '#!/bin/sh\\nexit {code}\\n' > fake/deadpan; chmod +x fake/deadpan");
+        let run = sandbox.shell(&format!("{fake}; PATH=$PWD/fake:$PATH; {RUN}"));
         assert_eq!((run.code(), on_disk(&sandbox)), (Some(code), before.clone()));
     }
     sandbox.shell("deadpan keys remove backup").expect(0, "");

@@ -228,7 +228,8 @@ fn two_changes_at_once_exclude_each_other() {
     let args = ["rewrap", "--remove", "other.pub", "data.dpn"];
     sandbox.run(&args).expect(4, "another run changes data.dpn at this moment");
     assert!(sandbox.read("data.dpn") == new);
-    drop(held);
+    // Closing the file is not enough: a program that another thread starts has the file too until it is executed.
+    flock(&held, FlockOperation::Unlock).unwrap();
     sandbox.run(&args).expect(0, "");
 
     // If many commands run at the same time, each command makes its change or reports why it does not. The file can be
