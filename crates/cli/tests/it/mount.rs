@@ -11,6 +11,10 @@ use std::time::{Duration, Instant};
 
 use crate::sandbox::{PROGRAM, Run, Sandbox, skip};
 
+/// Unmounts the folder. A file that this process has closed may still be open for a moment in a program that another
+/// test starts: it inherits the file until it is executed.
+const UNMOUNT: &str = "until umount mnt 2> failed; do grep busy failed && sleep 0.02 || exit 1; done";
+
 /// A folder on which the program shows a sealed file.
 struct Mount<'a> {
     sandbox: &'a Sandbox,
@@ -46,7 +50,7 @@ impl<'a> Mount<'a> {
 
     /// Unmounts the folder, and waits for the program.
     fn unmount(mut self) -> Run {
-        self.sandbox.shell("umount mnt").expect(0, "");
+        self.sandbox.shell(UNMOUNT).expect(0, "");
         let run = self.end();
         assert_eq!(run.code(), Some(0), "{}", run.stderr());
         run
@@ -211,7 +215,7 @@ fn a_killed_mount_says_how_to_go_on() {
     assert_eq!(mount.end().0.status.signal(), Some(9));
     assert_eq!(fs::read(sandbox.path("mnt/random")).unwrap_err().kind(), ErrorKind::NotConnected);
     sandbox.run(&["mount", "tree.dpn", "mnt"]).expect(2, "mnt is still mounted by a program that has ended");
-    sandbox.shell("umount mnt").expect(0, "");
+    sandbox.shell(UNMOUNT).expect(0, "");
     Mount::begin(&sandbox, &["tree.dpn"]).unmount();
 }
 
