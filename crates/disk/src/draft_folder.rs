@@ -21,6 +21,8 @@ use crate::folder::{Folder, trimmed};
 use crate::handle::{Handle, Locked};
 use crate::names;
 use crate::sweep::{Remove, sweep_by};
+#[cfg(unix)]
+use crate::system::handle;
 use crate::system::{Errno, user};
 
 /// The maximum number of temporary names that are tried. Another run can mistake a new folder that is not locked yet
@@ -110,6 +112,16 @@ impl DraftFolder {
     #[must_use]
     pub fn folder(&self) -> &Folder {
         &self.folder
+    }
+
+    /// Lets the programs that are started while the returned value lives keep the folder's lock. If this process is
+    /// killed, the folder is then removed only when these programs have ended, too.
+    ///
+    /// # Errors
+    /// The system's errors.
+    #[cfg(unix)]
+    pub fn share_lock(&self) -> io::Result<impl Drop + use<>> {
+        handle::inherited(&self.around)
     }
 
     /// Gives the folder its name. If `sync` is set, the contents of the folder are written to the disk first.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::sandbox::session::Session;
 use crate::sandbox::{LIMIT, PROGRAM, Run, Sandbox, finish, skip};
@@ -206,16 +206,20 @@ fn the_editor_gets_the_terminal() {
 #[test]
 fn the_next_run_removes_the_draft_of_a_killed_run() {
     let (sandbox, Some(memory)) = (prepared("echo > begun; exec sleep 900"), Memory::new("killed")) else { return };
-    // The editor must end as well, since it runs longer than the killed command.
     let run = finish(edit(&sandbox, &memory), LIMIT, |child| {
         wait_for(&sandbox.path("begun"));
         send(child.id(), Signal::KILL);
+        waitid(WaitId::Pid(Pid::from_child(child)), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).unwrap();
+        // The editor is still open, so its text stays.
+        sandbox.write("edit.sh", "");
+        finish(edit(&sandbox, &memory), LIMIT, |_| ()).expect(0, "");
+        assert_eq!(memory.names().len(), 1);
+        // The editor must end as well, since it runs longer than the killed command.
         let group = format!("-{}", child.id());
         let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
     });
     assert_eq!(run.0.status.signal(), Some(9));
     assert_eq!(memory.names().len(), 1);
-    sandbox.write("edit.sh", "");
     finish(edit(&sandbox, &memory), LIMIT, |_| ()).expect(0, "which an earlier run left");
     memory.expect_empty();
 }

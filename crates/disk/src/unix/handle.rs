@@ -1,13 +1,13 @@
 //! Attributes and locks of open files and folders, by system calls of Unix.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::fs::{
     FlockOperation, Gid, Mode, Timespec, Timestamps, UTIME_OMIT, Uid, XattrFlags, fchmod, fchown, fgetxattr,
     flistxattr, flock, fremovexattr, fsetxattr, futimens,
 };
-use rustix::io::Errno;
+use rustix::io::{Errno, dup};
 
 use super::{UNSUPPORTED, user};
 use crate::about::About;
@@ -121,6 +121,11 @@ pub(crate) fn lock_now(handle: &(impl Sealed + ?Sized)) -> io::Result<Locked> {
         Err(Errno::WOULDBLOCK) => Ok(Locked::ByOthers),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns another descriptor of the same open file, which programs that are started meanwhile inherit.
+pub(crate) fn inherited(handle: &(impl Sealed + ?Sized)) -> io::Result<OwnedFd> {
+    Ok(dup(handle.descriptor())?)
 }
 
 pub(crate) fn unlock_file(handle: &(impl Sealed + ?Sized)) {

@@ -62,6 +62,12 @@ impl Draft {
         &self.parent
     }
 
+    /// Lets the editor that is started while the returned value lives keep the draft: if this program is killed, no
+    /// other run removes the text of an editor that is still open.
+    pub fn share_lock(&self) -> io::Result<impl Drop + use<>> {
+        self.folder.share_lock()
+    }
+
     /// Returns the file, from its start.
     pub fn file(&self) -> io::Result<&File> {
         (&self.file).seek(SeekFrom::Start(0))?;

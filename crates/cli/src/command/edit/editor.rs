@@ -121,7 +121,9 @@ impl Editor {
         // A signal that arrives while the editor starts must find the function that gets it.
         let run = Arc::new(Mutex::new(Watched::default()));
         let diversion = signals::divert(watch(Arc::clone(&run)));
+        let shared = draft.share_lock().map_err(|error| Failure::path("lock", &draft.path(), &error))?;
         let child = command.spawn().map_err(|error| self.not_run(&error))?;
+        drop(shared);
         let status = wait(child, &run).map_err(|error| Failure::io("wait for", "the editor", &error))?;
         let is_asked = run.lock().asked.is_some();
         let failure = (is_asked || !status.success()).then(|| self.failed(status));
