@@ -82,7 +82,8 @@ fn only_trusted_certificates_do_for_encrypted_connections() {
     let args = ["seal", "--each", "tree", "--to", "s3://bucket/x/"];
     ask("127.0.0.1", false, &args).expect(4, "certificate cannot be trusted: UnknownIssuer").expect(4, "SSL_CERT_FILE");
     ask("localhost", true, &args).expect(4, "certificate not valid for name \"localhost\"");
-    assert!(started.elapsed() < Duration::from_secs(5), "a wrong certificate is not asked for again");
+    // Asking again would take minutes.
+    assert!(started.elapsed() < Duration::from_secs(60), "a wrong certificate is not asked for again");
     assert!(server.keys().is_empty());
     let mut command = server.command(&sandbox, &["list", "s3://bucket/x/"]);
     command.env("AWS_ENDPOINT_URL", format!("https://127.0.0.1:{}", server.port)).env_remove("SSL_CERT_DIR");

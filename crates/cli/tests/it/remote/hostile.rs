@@ -123,9 +123,16 @@ fn a_rehearsal_shows_both_names_without_hidden_characters() {
     assert!(!all.contains(['\u{202e}', '\u{200b}', '\u{9b}']), "{all}");
 }
 
-/// The first signal cancels an upload, but the store never answers.
 #[test]
 fn a_second_signal_ends_the_program_at_once() {
+    // Without the second signal, the program waits for five seconds. A busy machine may take longer than the limit now
+    // and then.
+    assert!((0..5).any(|_| time_after_a_second_signal() < Duration::from_secs(3)));
+}
+
+/// Sends two signals. The first one cancels an upload, but the store never answers. Returns the time until the program
+/// has ended after the second one.
+fn time_after_a_second_signal() -> Duration {
     let (seen, requests) = mpsc::channel();
     let port = store(move |line, client| {
         let method = line.split(' ').next().unwrap_or_default().to_owned();
@@ -162,6 +169,5 @@ fn a_second_signal_ends_the_program_at_once() {
         });
     });
     assert_eq!(run.0.status.signal(), Some(15), "{}", run.stderr());
-    let waited = second.get().expect("the store saw that the upload was given up").elapsed();
-    assert!(waited < Duration::from_secs(3), "{waited:?}");
+    second.get().expect("the store saw that the upload was given up").elapsed()
 }
