@@ -56,8 +56,7 @@ pub fn import(home: &Home, args: &ImportArgs) -> Result<Exit, Failure> {
     })?;
     let from = input.shown();
     if input.is_folder() {
-        args.refuse_name(&from)?;
-        return Bundle::of_folder(&Home { folder: args.file.clone() })?.place(home, &from);
+        return args.place(&Bundle::of_folder(&Home { folder: args.file.clone() })?, home, &from);
     }
     input.announce();
     let (mut identities, mut text) = (Identities::none(Passphrases::new(&args.source)), read(input.reader(), &from)?);
@@ -71,23 +70,22 @@ pub fn import(home: &Home, args: &ImportArgs) -> Result<Exit, Failure> {
         home::check_private(&args.file, about);
     }
     if is_archive(&text) {
-        args.refuse_name(&from)?;
-        return Bundle::of_archive(&text, &from)?.place(home, &from);
+        return args.place(&Bundle::of_archive(&text, &from)?, home, &from);
     }
     Import { home, args, from: &from, text: &text, passphrases: identities.passphrases() }.run()?;
     Ok(Exit::Done)
 }
 
 impl ImportArgs {
-    /// Returns an error if there is a name for several keys, which have names already.
-    fn refuse_name(&self, from: &str) -> Result<(), Failure> {
-        match &self.name {
-            None => Ok(()),
-            Some(_) => Err(Failure::usage(
+    /// Writes the keys of a key folder. Returns an error if there is a name for them, because they have names already.
+    fn place(&self, bundle: &Bundle, home: &Home, from: &str) -> Result<Exit, Failure> {
+        if self.name.is_some() && bundle.holds_keys() {
+            return Err(Failure::usage(
                 format!("{from} is a key folder, and its keys have names"),
                 "leave out the NAME, and give a key another name later: deadpan keys rename",
-            )),
+            ));
         }
+        bundle.place(home, from)
     }
 }
 
