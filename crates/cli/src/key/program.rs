@@ -92,6 +92,7 @@ pub fn confirming() -> Option<OsString> {
 }
 
 /// Asks the user to confirm something, with a program. If the program fails, the answer is no.
+#[cfg(unix)]
 pub fn confirm(program: &OsStr, question: &str) -> bool {
     let mut command = Command::new(program);
     command.arg(question).env("SSH_ASKPASS_PROMPT", "confirm");
