@@ -34,13 +34,30 @@ impl FromStr for PassphraseCommand {
     }
 }
 
-/// Splits a command into words as a shell would split it. There is at least one word.
+/// Splits a command into words as a shell would split it. There is at least one word. On Windows, a backslash is a part
+/// of a path.
 pub fn words(text: &str) -> Result<Vec<String>, &'static str> {
-    match shlex::split(text) {
+    let escaped = cfg!(windows).then(|| with_plain_backslashes(text));
+    match shlex::split(escaped.as_deref().unwrap_or(text)) {
         None => Err("a quote in the command is not closed"),
         Some(words) if words.is_empty() => Err("the command is empty"),
         Some(words) => Ok(words),
     }
+}
+
+/// Escapes the backslashes, so that they stand for themselves when the command is split. Single quotes need no escape.
+fn with_plain_backslashes(text: &str) -> String {
+    let (mut escaped, mut quote) = (String::new(), None);
+    for letter in text.chars() {
+        match (quote, letter) {
+            (None, '\'' | '"') => quote = Some(letter),
+            (Some(open), _) if open == letter => quote = None,
+            (None | Some('"'), '\\') => escaped.push('\\'),
+            _ => {}
+        }
+        escaped.push(letter);
+    }
+    escaped
 }
 
 impl PassphraseCommand {
@@ -130,4 +147,20 @@ fn read(child: &mut Child) -> io::Result<Option<Passphrase>> {
         }
     }
     Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backslash_is_a_part_of_a_path_on_windows() {
+        for (command, words) in [
+            (r"C:\Tools\pass.exe show x", [r"C:\Tools\pass.exe", "show", "x"]),
+            (r#""C:\My Tools\pass.exe" "a \ b" '\'"#, [r"C:\My Tools\pass.exe", r"a \ b", r"\"]),
+            (r#"'C:\it"s\x' \\share\y z"#, [r#"C:\it"s\x"#, r"\\share\y", "z"]),
+        ] {
+            assert_eq!(shlex::split(&with_plain_backslashes(command)).unwrap(), words);
+        }
+    }
 }
