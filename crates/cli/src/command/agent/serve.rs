@@ -45,6 +45,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(500);
 /// If the machine sleeps longer than this, the agent forgets all keys.
 const NAP: Duration = Duration::from_secs(3);
+/// The clock that goes on while the machine sleeps. The clock of [`Instant`] does not.
+#[cfg(target_os = "linux")]
+const CLOCK: ClockId = ClockId::Boottime;
+#[cfg(not(target_os = "linux"))]
+const CLOCK: ClockId = ClockId::Monotonic;
 /// How long [`start`] waits until a new agent listens.
 const START: Duration = Duration::from_secs(10);
 
@@ -213,16 +218,16 @@ fn is_own(_stream: &UnixStream) -> bool {
 /// true. A brief agent may end when no client waits for an answer.
 fn watch(keyring: &Mutex<Keyring>, is_there: impl Fn() -> bool, may_end: impl Fn() -> bool) {
     let start = Instant::now();
-    let mut asleep = sleep();
+    let (mut awake, mut time) = (start, now());
     let mut was_used = false;
     loop {
         thread::sleep(TICK);
-        let now_asleep = sleep();
+        let (now_awake, now_time) = (Instant::now(), now());
         let mut keyring = keyring.lock();
-        if now_asleep.saturating_sub(asleep) > NAP {
+        if now_time.saturating_sub(time).saturating_sub(now_awake - awake) > NAP {
             keyring.forget_all();
         }
-        asleep = now_asleep;
+        (awake, time) = (now_awake, now_time);
         let is_used = keyring.forget(now()).is_some();
         was_used |= is_used;
         let is_over = !is_used && (was_used || start.elapsed() > START) && may_end();
@@ -238,13 +243,7 @@ fn watch(keyring: &Mutex<Keyring>, is_there: impl Fn() -> bool, may_end: impl Fn
 
 /// Returns the time since the start of the machine, including the time that the machine slept.
 fn now() -> Duration {
-    let clock = if cfg!(target_os = "linux") { ClockId::Boottime } else { ClockId::Monotonic };
-    Duration::try_from(clock_gettime(clock)).unwrap_or_default()
-}
-
-/// Returns the time that the machine slept.
-fn sleep() -> Duration {
-    now().saturating_sub(Duration::try_from(clock_gettime(ClockId::Monotonic)).unwrap_or_default())
+    Duration::try_from(clock_gettime(CLOCK)).unwrap_or_default()
 }
 
 /// Reads the messages of one client, and answers each message.
