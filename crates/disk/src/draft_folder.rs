@@ -114,8 +114,8 @@ impl DraftFolder {
         &self.folder
     }
 
-    /// Lets the programs that are started while the returned value lives keep the folder's lock. If this process is
-    /// killed, the folder is then removed only when these programs have ended, too.
+    /// While the returned value exists, programs that are started also get the lock of the folder. If this process is
+    /// killed, other runs remove the folder only after these programs have ended.
     ///
     /// # Errors
     /// The system's errors.

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use crate::sandbox::{PROGRAM, Run, Sandbox, skip};
 
-/// Unmounts the folder. A file that this process has closed may still be open for a moment in a program that another
-/// test starts: it inherits the file until it is executed.
+/// Unmounts the folder. Another test may start a program while this process has a file of the mount open. The program
+/// inherits the file, and closes it when it is executed, which may be later.
 const UNMOUNT: &str = "until umount mnt 2> failed; do grep busy failed && sleep 0.02 || exit 1; done";
 
 /// A folder on which the program shows a sealed file.

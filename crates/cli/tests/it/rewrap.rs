@@ -228,7 +228,7 @@ fn two_changes_at_once_exclude_each_other() {
     let args = ["rewrap", "--remove", "other.pub", "data.dpn"];
     sandbox.run(&args).expect(4, "another run changes data.dpn at this moment");
     assert!(sandbox.read("data.dpn") == new);
-    // Closing the file is not enough: a program that another thread starts has the file too until it is executed.
+    // Closing the file is not enough: another test may start a program, which has the file, too, until it is executed.
     flock(&held, FlockOperation::Unlock).unwrap();
     sandbox.run(&args).expect(0, "");
 

@@ -123,7 +123,8 @@ pub(crate) fn lock_now(handle: &(impl Sealed + ?Sized)) -> io::Result<Locked> {
     }
 }
 
-/// Returns another descriptor of the same open file, which programs that are started meanwhile inherit.
+/// Returns another descriptor of the same open file. Programs that are started while this descriptor is open inherit
+/// the descriptor.
 pub(crate) fn inherited(handle: &(impl Sealed + ?Sized)) -> io::Result<OwnedFd> {
     Ok(dup(handle.descriptor())?)
 }

@@ -45,7 +45,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(500);
 /// If the machine sleeps longer than this, the agent forgets all keys.
 const NAP: Duration = Duration::from_secs(3);
-/// The clock that goes on while the machine sleeps. The clock of [`Instant`] does not.
+/// A clock that also counts the time while the machine sleeps. [`Instant`] does not count this time.
 #[cfg(target_os = "linux")]
 const CLOCK: ClockId = ClockId::Boottime;
 #[cfg(not(target_os = "linux"))]

@@ -62,8 +62,8 @@ impl Draft {
         &self.parent
     }
 
-    /// Lets the editor that is started while the returned value lives keep the draft: if this program is killed, no
-    /// other run removes the text of an editor that is still open.
+    /// While the returned value exists, an editor that is started also gets the lock of the draft. If this program is
+    /// killed, no other run removes the text before the editor ends.
     pub fn share_lock(&self) -> io::Result<impl Drop + use<>> {
         self.folder.share_lock()
     }

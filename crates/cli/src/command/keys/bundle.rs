@@ -138,10 +138,6 @@ impl Bundle {
         self.files.keys().filter(|item| matches!(item, Item::Own(_) | Item::Contact(_))).count()
     }
 
-    pub fn holds_keys(&self) -> bool {
-        self.files.keys().any(|item| matches!(item, Item::Own(_) | Item::Contact(_)))
-    }
-
     /// Writes the keys into the key folder. Reads all keys before writing any. Replaces nothing: reports each name that
     /// another key has already.
     pub fn place(&self, home: &Home, from: &str) -> Result<Exit, Failure> {
@@ -153,7 +149,7 @@ impl Bundle {
                 _ => {}
             }
         }
-        if !self.holds_keys() {
+        if self.keys() == 0 {
             return Err(nothing(from));
         }
         let is_first = matches!(home.default_key(), Ok(None));

@@ -79,7 +79,7 @@ pub fn import(home: &Home, args: &ImportArgs) -> Result<Exit, Failure> {
 impl ImportArgs {
     /// Writes the keys of a key folder. Returns an error if there is a name for them, because they have names already.
     fn place(&self, bundle: &Bundle, home: &Home, from: &str) -> Result<Exit, Failure> {
-        if self.name.is_some() && bundle.holds_keys() {
+        if self.name.is_some() && bundle.keys() > 0 {
             return Err(Failure::usage(
                 format!("{from} is a key folder, and its keys have names"),
                 "leave out the NAME, and give a key another name later: deadpan keys rename",

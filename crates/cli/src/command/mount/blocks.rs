@@ -60,7 +60,8 @@ struct Cache {
     /// The buffers of blocks that left the cache. Using a buffer again is faster than getting new memory from the
     /// system.
     spare: Vec<Wiped<Vec<u8>>>,
-    /// The number of uses so far. The slot with the smallest number of its last use leaves the cache first.
+    /// The number of uses so far. Each slot has the number of its last use. The slot with the smallest number leaves
+    /// the cache first.
     uses: u64,
 }
 

@@ -40,7 +40,7 @@ thread_local! {
 /// The index of a mounted folder.
 pub type MountedContents = Contents<BlockReader>;
 
-/// The part of a mounted file that cannot be read.
+/// A part of a mounted file that cannot be read.
 #[derive(PartialEq, Eq, Hash)]
 enum Unreadable {
     /// The block with this number.
@@ -60,7 +60,7 @@ pub struct Mounted {
     /// The pieces of the open files, by file handle.
     files: Mutex<HashMap<u64, Arc<[Piece]>>>,
     next: AtomicU64,
-    /// The parts for which the user was told why they cannot be read.
+    /// The unreadable parts that the user was told about.
     told: Mutex<HashSet<Unreadable>>,
 }
 

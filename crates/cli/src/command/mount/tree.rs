@@ -137,7 +137,8 @@ impl MountTree {
         self.nodes.get(number)
     }
 
-    /// Returns the number of the file that a node names. All hard links to a file return the same number.
+    /// Returns the number of the file that a node names. The number is the same for all hard links
+    /// to a file.
     pub fn file(&self, number: usize) -> usize {
         self.nodes.get(number).map_or(0, |node| node.file)
     }
